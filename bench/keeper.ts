@@ -5,11 +5,11 @@
  * over TLS, at both ends.
  *
  * etcd has no single call that takes a lease on a key: it is a grant and a put, so a taken lease
- * costs it the time of both. `--quick` is without etcd, `--only tls` the part over TLS alone.
+ * costs it the time of both. Events are delivered to 1,000 watchers, beside etcd's and beside those
+ * of Redis, which keeps nothing and promises nothing.
+ *
+ * `--quick` is without the others; `--only plain`, `fanout` or `tls` is one part alone.
  */
-import { execFile, execFileSync } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import {
   create,
   fromBinary,
@@ -31,15 +31,19 @@ import {
 import { call } from "./keeper/call.ts";
 import { drive, grpcJsClient, ourClient } from "./keeper/clients.ts";
 import { ETCD } from "./keeper/etcd.ts";
+import { buildFanout } from "./keeper/fanout.ts";
 import { h2load } from "./keeper/h2load.ts";
-import { startBare, startEtcd, startKeeper, type Program } from "./keeper/programs.ts";
+import { startBare, startEtcd, startKeeper, startRedis, type Program } from "./keeper/programs.ts";
 import { tlsFiles } from "./keeper/tls-files.ts";
 import { conclude, isQuick, measuredInTurns, part, report, type Measured } from "./measure.ts";
 
 const ROUNDS = 5;
 /** With those that warm up, two minutes on a quiet machine. */
 const TLS_ROUNDS = 3;
-const STREAMS = 1_000;
+const FANOUT_ROUNDS = 3;
+const WATCHERS = 1_000;
+/** About as long as the event of a lease. */
+const PAYLOAD_BYTES = 170;
 
 interface Method {
   readonly path: string;
@@ -88,7 +92,7 @@ async function setUpKeeper(origin: string) {
   };
 }
 
-const missing = provide(isQuick ? ["h2load"] : ["h2load", "etcd"]);
+const missing = provide(isQuick ? ["h2load"] : ["h2load", "etcd", "redis"]);
 if (missing.length > 0) {
   throw new Error(`this needs ${missing.map(({ name, need }) => `${name}, ${need}`).join("; ")}`);
 }
@@ -101,7 +105,7 @@ await part("plain", async (folder) => {
   if (etcd) await call(etcd.origin, ETCD.grantOnce.path, ETCD.grantOnce.body);
 
   const load = ({ origin }: Program, what: Method, callers: number) => {
-    const requests = callers * 200;
+    const requests = Math.max(1_000, callers * 200);
     return () => h2load(folder, { origin, ...what, callers, requests });
   };
   const onEtcd = (callers: number, ...methods: readonly Method[]) =>
@@ -168,25 +172,49 @@ await part("plain", async (folder) => {
     for (const each of [ETCD.put, ETCD.keepAlive]) await call(etcd.origin, each.path, each.body);
   }
 
-  const fanout = join(folder, "fanout");
-  execFileSync("go", ["build", "-o", fanout, "."], { cwd: "bench/keeper/fanout" });
-  const spread = async (kind: string, address: string, [watch, write]: readonly Method[]) => {
-    const words = [watch, write].flatMap((each) => [
-      each?.path ?? "",
-      Buffer.from(each?.body ?? []).toString("hex"),
-    ]);
-    const args = [kind, address, String(STREAMS), "500", ...words];
-    const { stdout } = await promisify(execFile)(fanout, args);
-    return { perSecond: Number(stdout), p99Ms: NaN };
-  };
-  const [mine, theirs] = await measuredInTurns(ROUNDS, [
-    () => spread("keeper", keeper.address, [ours.watch, ours.acquire]),
-    ...(etcd ? [() => spread("etcd", etcd.address, [ETCD.watch, ETCD.put])] : []),
+  // One at a time: how long a caller waits when nobody else calls.
+  const [alone, grantAlone] = await measuredInTurns(ROUNDS, [
+    load(keeper, ours.acquire, 1),
+    ...onEtcd(1, ETCD.grant),
   ]);
-  report({ name: "deliveries to 1,000 watchers", value: mine.perSecond, unit: "/s" });
-  if (theirs) {
-    report({ name: "etcd, deliveries to 1,000 watchers", value: theirs.perSecond, unit: "/s" });
-    compare("deliveries to 1,000 watchers / etcd", [mine.perSecond, theirs.perSecond], 1);
+  report({ name: "AcquireLease, one caller, p50", value: alone.p50Ms ?? NaN, unit: "ms" });
+  if (grantAlone) {
+    const theirMs = grantAlone.p50Ms ?? NaN;
+    report({ name: "etcd grant, one caller, p50", value: theirMs, unit: "ms" });
+    const value = (alone.p50Ms ?? NaN) / theirMs;
+    const target = { atMost: 1.2 };
+    report({ name: "AcquireLease / etcd grant, one caller, p50", value, unit: "times", target });
+  }
+});
+
+await part("fanout", async (folder) => {
+  await using keeper = await startKeeper(folder);
+  await using etcd = isQuick ? undefined : await startEtcd(folder);
+  await using redis = isQuick ? undefined : await startRedis(folder);
+  const ours = await setUpKeeper(keeper.origin);
+  if (etcd) await call(etcd.origin, ETCD.grantOnce.path, ETCD.grantOnce.body);
+  const fanout = buildFanout(folder);
+  for (const connections of [10, 1_000]) {
+    const spread = (kind: string, program: Program, words: readonly string[]) => () =>
+      fanout(kind, program, { connections, watchers: WATCHERS, words });
+    const [mine, theirs, pubSub] = await measuredInTurns(FANOUT_ROUNDS, [
+      spread("keeper", keeper, [ours.watch, ours.acquire].flatMap(wordsOf)),
+      ...(etcd ? [spread("etcd", etcd, [ETCD.watch, ETCD.put].flatMap(wordsOf))] : []),
+      ...(redis ? [spread("redis", redis, ["job-1", "f".repeat(PAYLOAD_BYTES)])] : []),
+    ]);
+    const to = `deliveries to 1,000 watchers on ${connections.toLocaleString("en")} connections`;
+    report({ name: to, value: mine.perSecond, unit: "/s" });
+    const cpuUs = mine.cpuUs ?? NaN;
+    report({ name: "  CPU of one", value: cpuUs, unit: "µs" });
+    if (!theirs || !pubSub) continue;
+    report({ name: `etcd, ${to}`, value: theirs.perSecond, unit: "/s" });
+    report({ name: "  etcd, CPU of one", value: theirs.cpuUs ?? NaN, unit: "µs" });
+    report({ name: `redis pub/sub, ${to}`, value: pubSub.perSecond, unit: "/s" });
+    report({ name: "  redis, CPU of one", value: pubSub.cpuUs ?? NaN, unit: "µs" });
+    compare(`${to} / etcd`, [mine.perSecond, theirs.perSecond], 2);
+    compare(`${to} / redis`, [mine.perSecond, pubSub.perSecond], 0.5);
+    const value = cpuUs / (theirs.cpuUs ?? NaN);
+    report({ name: "  CPU of one / etcd", value, unit: "times", target: { atMost: 1 / 3 } });
   }
 });
 
@@ -232,6 +260,11 @@ await part("tls", async (folder) => {
   cpu("an AcquireLease", acquire, grant, put);
 });
 conclude();
+
+/** A method as the program that spreads takes it. */
+function wordsOf({ path, body }: Method): readonly string[] {
+  return [path, Buffer.from(body).toString("hex")];
+}
 
 function compare(name: string, [ours, theirs]: readonly [number, number], atLeast: number): void {
   report({ name, value: ours / theirs, unit: "×", target: { atLeast } });

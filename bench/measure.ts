@@ -9,7 +9,8 @@
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { table, writeSection } from "./shared/page.ts";
 
 export interface Result {
   readonly name: string;
@@ -49,7 +50,22 @@ export function conclude(): void {
   if (results.length === 0) throw new Error(`nothing was measured: there is no part ${only}`);
   const missed = results.filter((result) => !isMet(result));
   console.log(missed.length === 0 ? "\nall targets met" : `\n${missed.length} targets missed`);
+  if (process.argv.includes("--write")) writeResults();
   process.exitCode = missed.length === 0 ? 0 : 1;
+}
+
+/** `--write`: as a table of docs/performance.md, under the name of the bench. */
+function writeResults(): void {
+  const rows = results.map((result) => {
+    const { name, value, unit, target } = result;
+    const verdict = target ? (isMet(result) ? "met" : "missed") : "";
+    const depth = name.length - name.trimStart().length;
+    const shownName = `${"&nbsp;".repeat(depth)}${name.trimStart()}`;
+    return [shownName, `${shown(value)} ${unit}`.trim(), goalOf(target), verdict];
+  });
+  writeSection(basename(process.argv[1] ?? "", ".ts"), [
+    table(["", "measured", "target", ""], rows),
+  ]);
 }
 
 function goalOf({ atLeast, atMost }: NonNullable<Result["target"]> = {}): string {
@@ -61,8 +77,18 @@ function goalOf({ atLeast, atMost }: NonNullable<Result["target"]> = {}): string
   return bounds.join(", ");
 }
 
-function isMet({ value, target }: Result): boolean {
+export function isMet({ value, target }: Result): boolean {
   return value >= (target?.atLeast ?? -Infinity) && value <= (target?.atMost ?? Infinity);
+}
+
+/** A target that half of what was promised meets. */
+export function halfOf({ atLeast, atMost }: NonNullable<Result["target"]> = {}): NonNullable<
+  Result["target"]
+> {
+  return {
+    ...(atLeast !== undefined && { atLeast: atLeast / 2 }),
+    ...(atMost !== undefined && { atMost: atMost * 2 }),
+  };
 }
 
 export function shown(value: number): string {
@@ -74,6 +100,11 @@ export function shown(value: number): string {
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? NaN;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
 /** How often something is measured that is measured so often when there is time. */
@@ -124,6 +155,7 @@ export function memoryBytes(): number {
 /** How fast something was under load, and how long the slowest hundredth waited. */
 export interface Measured {
   readonly perSecond: number;
+  readonly p50Ms?: number;
   readonly p99Ms: number;
   /** Of the server, for one call. */
   readonly cpuUs?: number;
@@ -143,6 +175,7 @@ export async function measuredInTurns<const Runs extends readonly (() => Promise
   }
   const medians = all.map((each) => ({
     perSecond: median(each.map(({ perSecond }) => perSecond)),
+    p50Ms: median(each.map(({ p50Ms = NaN }) => p50Ms)),
     p99Ms: median(each.map(({ p99Ms }) => p99Ms)),
     cpuUs: median(each.map(({ cpuUs = NaN }) => cpuUs)),
   }));

@@ -176,6 +176,13 @@ export const PREREQUISITES = [
     isOnDemand: true,
   },
   {
+    name: "redis",
+    need: "what deliveries to many watchers are compared with (npm run bench keeper)",
+    isThere: () => run("redis-server", "--version"),
+    apt: "redis-server",
+    isOnDemand: true,
+  },
+  {
     name: "hyperfine",
     need: "to time commands (npm run bench files)",
     isThere: () => run("hyperfine", "--version"),

@@ -31,6 +31,8 @@ const GROUPS = [
     simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600",
     fuzz: "node scripts/run-ts.mjs test/fuzz/main.ts --seconds 40",
   },
+  // Alone: what runs beside it would be measured, too.
+  { bench: "node scripts/run-ts.mjs bench quick" },
 ];
 
 /** Two cores are what the machines have. */

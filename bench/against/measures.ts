@@ -14,7 +14,7 @@ export interface Measure {
 /** After the verdict: what it is, how much, and in which unit. */
 const LINE = /^(?:ok {2}|MISS| {4}) (.{62,}) +([-\d.,e]+)(?: (\D+))?$/;
 const BEFORE_GOAL = / {3}(?=at |exactly |$)/;
-const YARDSTICK = /^(?:p99 of )?(?:the )?(?:slower )?(?:bare|cat|etcd|grpc-js|peer)\b/;
+const YARDSTICK = /^(?:p99 of )?(?:the )?(?:slower )?(?:bare|cat|etcd|redis|grpc-js|peer)\b/;
 const RATIOS = ["×", "times"];
 const COSTS = ["s", "ms", "µs", "bytes", "KB", "KiB", "MiB", "% of a core"];
 

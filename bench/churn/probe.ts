@@ -42,8 +42,3 @@ export async function probe(port: number, agentId: string, seconds: number): Pro
   caller.close();
   return times;
 }
-
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-}

@@ -26,9 +26,10 @@ export async function h2load(folder: string, load: Load): Promise<Measured> {
   const [body, log] = [join(folder, "body"), join(folder, "latencies")];
   writeFileSync(body, framed(load.body));
   rmSync(log, { force: true });
+  const connections = Math.min(CONNECTIONS, load.callers);
   const { stdout } = await run("h2load", [
-    `--clients=${CONNECTIONS}`,
-    `--max-concurrent-streams=${load.callers / CONNECTIONS}`,
+    `--clients=${connections}`,
+    `--max-concurrent-streams=${load.callers / connections}`,
     `--requests=${load.requests}`,
     `--data=${body}`,
     `--log-file=${log}`,
@@ -39,15 +40,16 @@ export async function h2load(folder: string, load: Load): Promise<Measured> {
   const rate = Number(/finished in .*, ([\d.]+) req\/s/.exec(stdout)?.[1]);
   const succeeded = Number(/(\d+) succeeded/.exec(stdout)?.[1]);
   if (succeeded !== load.requests) throw new Error(`${load.path} failed under load:\n${stdout}`);
-  return { perSecond: rate, p99Ms: p99(readFileSync(log, "utf8")) };
+  return { perSecond: rate, ...waits(readFileSync(log, "utf8")) };
 }
 
 /** Each line: when it began, the HTTP status, how many microseconds it took. */
-function p99(log: string): number {
+function waits(log: string): { readonly p50Ms: number; readonly p99Ms: number } {
   const times = log
     .trimEnd()
     .split("\n")
     .map((line) => Number(line.split("\t")[2]))
     .toSorted((a, b) => a - b);
-  return (times[Math.floor(times.length * 0.99)] ?? NaN) / 1000;
+  const at = (share: number) => (times[Math.floor(times.length * share)] ?? NaN) / 1000;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }

@@ -13,6 +13,7 @@ export interface Program extends AsyncDisposable {
   readonly address: string;
   /** The same as a URL. */
   readonly origin: string;
+  readonly pid: number;
   /** The processor time that it has used, as Linux tells it. */
   cpuUs(): number;
 }
@@ -57,6 +58,25 @@ export async function startEtcd(folder: string, tls?: TlsFiles): Promise<Program
   return tls ? secured(program) : program;
 }
 
+/** Pub/sub alone: nothing is kept, in memory or on disk. */
+export async function startRedis(folder: string): Promise<Program> {
+  const address = await freeAddress();
+  const [host = "", port = ""] = address.split(":");
+  const flags = [
+    "--bind",
+    host,
+    "--port",
+    port,
+    "--dir",
+    folder,
+    "--save",
+    "",
+    "--appendonly",
+    "no",
+  ];
+  return start("redis-server", flags, address);
+}
+
 export async function start(
   command: string,
   args: readonly string[],
@@ -72,10 +92,12 @@ export async function start(
     }
     await delay(50);
   }
+  const { pid = 0 } = child;
   return {
     address,
     origin: `http://${address}`,
-    cpuUs: () => cpuUsOf(child.pid ?? 0),
+    pid,
+    cpuUs: () => cpuUsOf(pid),
     async [Symbol.asyncDispose]() {
       const ended = once(child, "exit");
       child.kill("SIGTERM");

@@ -1,49 +1,50 @@
-/** Writes what was measured into docs/performance.md, between its two marks. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+/** The curve as tables for docs/performance.md. */
 import { shown } from "../measure.ts";
-import type { Measured } from "../scale.ts";
+import { table, writeSection } from "../shared/page.ts";
 import { exponentOf } from "./curve.ts";
+import type { Measure, Measured } from "./measuring.ts";
 
-const PAGE = "docs/performance.md";
-const [BEGIN, END] = ["<!-- scale: made by the bench -->", "<!-- end of scale -->"];
-
-export function writeTables(all: readonly Measured[]): void {
-  const page = readFileSync(PAGE, "utf8");
-  const [before = "", rest = ""] = page.split(BEGIN);
-  const after = rest.slice(rest.indexOf(END));
-  writeFileSync(PAGE, `${before}${BEGIN}\n\n${tablesOf(all)}\n\n${after}`);
-}
-
-function tablesOf(all: readonly Measured[]): string {
+export function writeScale(all: readonly Measured[]): void {
   const sizes = all.map(({ size }) => size.toLocaleString("en"));
-  const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"})`;
   const names = all.at(-1)?.measures.map(({ name }) => name) ?? [];
-  return [
-    `Measured on ${machine}, Node ${process.version}: the processor time that the thread which`,
-    "decides spends on one call over HTTP, in milliseconds; medians.",
-    "",
-    table(["", ...sizes], [["memory, MiB", ...all.map(({ rssMib }) => shown(rssMib))]]),
-    "",
+  const row = (name: string, of: (measured: Measured) => number) => [
+    name,
+    ...all.map((measured) => shown(of(measured))),
+  ];
+  writeSection("curve", [
+    table(
+      ["", ...sizes],
+      [
+        row("ready, ms", ({ readyMs }) => readyMs),
+        row("memory, MiB", ({ rssMib }) => rssMib),
+        row("loop delay, p99.9, ms", ({ loopDelayMs }) => loopDelayMs),
+        row("longest wait at rest, ms", ({ restMs }) => restMs),
+      ],
+    ),
+    "What the thread that decides spends on one call, in milliseconds of processor time (medians):",
     table(
       ["asked for", ...sizes, "growth"],
-      names.map((name) => rowOf(name, all)),
+      names.map((name) => costRow(name, all)),
     ),
-  ].join("\n");
+    "How long another caller waits meanwhile, in milliseconds (p99.9):",
+    table(
+      ["while others ask for", ...sizes],
+      names.map((name) => [`\`${name}\``, ...valuesOf(name, all, "waitMs").map(shown)]),
+    ),
+  ]);
 }
 
 /** Growth: the exponent, 0 for a cost that does not grow, 1 for one that grows as the size does. */
-function rowOf(name: string, all: readonly Measured[]): readonly string[] {
-  const found = all.flatMap(({ size, measures }) => {
-    const each = measures.find((one) => one.name === name);
-    return each ? [{ size, value: each.cpuMs }] : [];
-  });
-  const times = found.map(({ value }) => shown(value));
-  const growth = exponentOf(found).toFixed(2);
-  return [`\`${name}\``, ...times, growth];
+function costRow(name: string, all: readonly Measured[]): readonly string[] {
+  const values = valuesOf(name, all, "cpuMs");
+  const points = values.map((value, i) => ({ size: all[i]?.size ?? NaN, value }));
+  return [`\`${name}\``, ...values.map(shown), exponentOf(points).toFixed(2)];
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+function valuesOf(
+  name: string,
+  all: readonly Measured[],
+  of: keyof Measure & ("cpuMs" | "waitMs"),
+) {
+  return all.map(({ measures }) => measures.find((each) => each.name === name)?.[of] ?? NaN);
 }

@@ -8,6 +8,8 @@ export class Daemon {
   readonly #child: ChildProcess;
   readonly port: number;
   readonly url: string;
+  /** From the start of its process until it said where it is. */
+  readonly readyMs: number;
 
   /** Resolves when it is up; `nodeFlags` are for who wants to look inside. */
   static async start(
@@ -31,20 +33,24 @@ export class Daemon {
     ];
     const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
     const stdio = ["ignore", "pipe", "inherit"] as const;
+    const startMs = performance.now();
     const child = spawn(process.execPath, args, { env, stdio: [...stdio] });
     let said = "";
     for await (const line of createInterface(child.stdout)) {
       said += `${line}\n`;
       const [, url, port] = /HTTP +(http:\S+)[^]*gRPC +\S+:(\d+)/.exec(said) ?? [];
-      if (url !== undefined) return new Daemon(child, Number(port), url);
+      if (url !== undefined) {
+        return new Daemon(child, { port: Number(port), url, readyMs: performance.now() - startMs });
+      }
     }
     throw new Error(`the daemon did not come up: ${said}`);
   }
 
-  private constructor(child: ChildProcess, port: number, url: string) {
+  private constructor(child: ChildProcess, up: Pick<Daemon, "port" | "url" | "readyMs">) {
     this.#child = child;
-    this.port = port;
-    this.url = url;
+    this.port = up.port;
+    this.url = up.url;
+    this.readyMs = up.readyMs;
   }
 
   /** The time that its main thread, which decides, was on a processor; NaN where nobody tells. */

@@ -27,17 +27,37 @@ export function setTimer(jobs: Jobs, entry: JobEntry): void {
   const heap = isOver ? (isKeyed ? jobs.keyed : jobs.ended) : jobs.deadlines;
   const { finishedMs, keyTtlMs } = jobs.limits;
   const forgetAtMs = isKeyed ? job.submittedAtMs + keyTtlMs : job.endedAtMs + finishedMs;
+  // A grace since then is seen to when the moment has come (expireJob).
   const atMs = isOver ? forgetAtMs : deadlineOf(job);
   entry.heap?.remove(timer);
   entry.heap = atMs === Infinity ? undefined : heap;
   entry.heap?.move(timer, atMs);
 }
 
-/** When it ends by itself, if nothing else happens. */
-export function deadlineOf(job: Job): number {
-  const { leaseExpiresAtMs = Infinity, maxRuntimeSec = Infinity, graceEndsAtMs = Infinity } = job;
-  const runsUntilMs = job.status === "running" ? job.startedAtMs + maxRuntimeSec * 1000 : Infinity;
-  return Math.min(leaseExpiresAtMs, runsUntilMs, graceEndsAtMs);
+/**
+ * When it ends by itself, if nothing else happens. Its times start over with a grace (nodes.ts),
+ * but for its lease, which ends at a date.
+ */
+export function deadlineOf(job: Job, grace?: JobGrace): number {
+  const { leaseExpiresAtMs = Infinity, graceEndsAtMs = Infinity } = job;
+  const isEndedAtMs = Math.max(graceEndsAtMs, grace ? grace.fromMs + grace.cancelGraceMs : 0);
+  return Math.min(leaseExpiresAtMs, runsUntilMs(job, grace?.fromMs), isEndedAtMs);
+}
+
+/** When a running job has run for as long as it may. */
+export function runsUntilMs(job: Job, graceFromMs = 0): number {
+  const { maxRuntimeSec = Infinity } = job;
+  if (job.status !== "running") return Infinity;
+  return Math.max(job.startedAtMs, graceFromMs) + maxRuntimeSec * 1000;
+}
+
+export interface JobGrace {
+  readonly fromMs: number;
+  readonly cancelGraceMs: number;
+}
+
+export function graceOf({ graceFromMs: fromMs, jobs }: State): JobGrace {
+  return { fromMs, cancelGraceMs: jobs.limits.cancelGraceMs };
 }
 
 /** At once where too many ended: a hundredth more than are kept, lest each end forgets a job. */

@@ -99,6 +99,25 @@ describe("a cancel", () => {
   });
 });
 
+test("time that nobody could use shortens neither a run nor the grace of a cancel", () => {
+  const world = new JobWorld({ cancelGraceMs: 5 * SECOND });
+  const [runs, cancelled] = [world.submit({ maxRuntimeSec: 60 }), world.submit()];
+  const dated = world.submit({ leaseExpiresAtMs: START_MS + 60 * SECOND });
+  world.cancel(cancelled);
+  world.nowMs += 3600 * SECOND;
+  world.record([{ type: "node.resumed", node: "n1", unseenMs: 3600 * SECOND }]);
+  world.pass(0);
+  expect(world.statuses([runs, cancelled, dated])).toEqual(["running", "running", "error"]);
+  world.pass(5 * SECOND - 1);
+  expect(world.statuses([runs, cancelled])).toEqual(["running", "running"]);
+  world.pass(1);
+  expect(world.statuses([runs, cancelled])).toEqual(["running", "cancelled"]);
+  world.pass(55 * SECOND - 1);
+  expect(world.statuses([runs])).toEqual(["running"]);
+  world.pass(1);
+  expect(world.job(runs)).toMatchObject({ status: "timed_out", code: "TIMED_OUT" });
+});
+
 describe("the end", () => {
   test("comes once, and nothing comes after it", () => {
     const world = new JobWorld();

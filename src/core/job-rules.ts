@@ -14,7 +14,7 @@ import { progressOf, type JobProgress } from "./job-progress.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import { deadlineOf, takeForgettable } from "./job-deadlines.ts";
+import { deadlineOf, graceOf, runsUntilMs, takeForgettable } from "./job-deadlines.ts";
 import { stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { startOf, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
 import { FIELD } from "./limits.ts";
@@ -240,20 +240,24 @@ export function expireJob(state: State, nowMs: number): readonly Event[] {
     if (jobId === undefined) return [];
     return [{ type: "job.forgotten", jobId, ...(others.length > 0 && { others }) }];
   }
-  entry.heap = undefined;
   const { job } = entry;
-  if (deadlineOf(job) > nowMs) return [];
+  const deadlineMs = deadlineOf(job, graceOf(state));
+  if (deadlineMs > nowMs) {
+    jobs.deadlines.move(entry.timer, deadlineMs);
+    return [];
+  }
+  entry.heap = undefined;
   // An end asks no question, so it needs no id for one.
   const moment: Moment = { nowMs, newId: () => "", by: ITSELF };
-  return endEvents(state, entry, { ending: outOfTime(job, nowMs), moment });
+  return endEvents(state, entry, { ending: outOfTime(state, job, nowMs), moment });
 }
 
-function outOfTime(job: Job, nowMs: number): JobEnding {
-  const { leaseExpiresAtMs = Infinity, maxRuntimeSec = Infinity } = job;
+function outOfTime({ graceFromMs }: State, job: Job, nowMs: number): JobEnding {
+  const { leaseExpiresAtMs = Infinity, maxRuntimeSec } = job;
   if (nowMs >= leaseExpiresAtMs) {
     return { status: "error", code: "LEASE_EXPIRED", reason: "the lease of the job expired" };
   }
-  if (job.status === "running" && nowMs >= job.startedAtMs + maxRuntimeSec * 1000) {
+  if (nowMs >= runsUntilMs(job, graceFromMs)) {
     return { status: "timed_out", code: "TIMED_OUT", reason: `ran longer than ${maxRuntimeSec} s` };
   }
   return { status: "cancelled", code: "CANCELLED", reason: job.cancelReason ?? "" };

@@ -2,7 +2,7 @@ import { asyncProperty, assert, nat } from "fast-check";
 import { expect, test, vi } from "vitest";
 import { audit } from "../../test/support/core/audit.ts";
 import type { Event } from "./events.ts";
-import { deadlineOf } from "./job-deadlines.ts";
+import { deadlineOf, graceOf } from "./job-deadlines.ts";
 import type * as JobBounds from "./jobs/limits.ts";
 import type * as Limits from "./limits.ts";
 import { RETENTION } from "./limits.ts";
@@ -341,7 +341,7 @@ function overdue({ state, nowMs }: World): string[] {
       return missedAtMs + agent.ttlMs <= nowMs && isLate(seenAtMs, 2 * agent.ttlMs);
     }),
     ...idsWhere(jobs.byId, (entry) => {
-      if (isUnfinished(entry)) return deadlineOf(entry.job) <= nowMs;
+      if (isUnfinished(entry)) return deadlineOf(entry.job, graceOf(state)) <= nowMs;
       return entry.timer.at <= nowMs || jobs.ended.size > jobs.limits.finished;
     }),
     ...idsWhere(sessions.byId, ({ isAttached, detachedAtMs }) => {

@@ -7,8 +7,9 @@ import { HOUR } from "../core/units.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import { Backups } from "./backups.ts";
 
-async function scene() {
+async function scene(before: (folder: string) => void = () => undefined) {
   const dataDir = fs.mkdtempSync(join(tmpdir(), "rollcall-backups-"));
+  before(dataDir);
   onTestFinished(() => fs.rmSync(dataDir, { recursive: true, force: true }));
   const store = sqliteStore({ path: join(dataDir, "rollcall.db") });
   onTestFinished(() => store.close());
@@ -62,4 +63,29 @@ test("one that fails is told, and the next is tried", async () => {
   fs.rmSync(join(dataDir, "backups"));
   await passes(HOUR);
   expect(told).toEqual(["no backup was made", "backup.create"]);
+});
+
+test("one that was left half-made is removed, and counts for nothing", async () => {
+  const { names, passes } = await scene((dataDir) => {
+    fs.mkdirSync(join(dataDir, "backups"));
+    for (const year of [2098, 2099]) {
+      fs.writeFileSync(join(dataDir, "backups", `rollcall-${year}.backup.part`), "half");
+    }
+  });
+  expect(names()).toEqual([]);
+  await passes(HOUR);
+  expect(names()).toHaveLength(1);
+});
+
+test("the newest are kept, also when the clock was set back since", async () => {
+  const older = [
+    "rollcall-2098-01-01T00-00-00.000Z.backup",
+    "rollcall-2099-01-01T00-00-00.000Z.backup",
+  ];
+  const { names, passes } = await scene((dataDir) => {
+    fs.mkdirSync(join(dataDir, "backups"));
+    for (const name of older) fs.writeFileSync(join(dataDir, "backups", name), "of before");
+  });
+  await passes(HOUR);
+  expect(names()).toEqual([older[1], "rollcall-2099-01-01T00-00-00.001Z.backup"]);
 });

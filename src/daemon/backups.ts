@@ -13,7 +13,9 @@ import { makeFolder } from "../machine/folders.ts";
 
 /** After a start, so that one that fails over and over fills no disk. */
 const FIRST_MS = 1 * MINUTE;
-const NAME = /^rollcall-.*\.backup(?:\.part)?$/;
+const NAME = /^rollcall-(.*)\.backup$/;
+/** Left by a process that ended while it made one. */
+const PART = /^rollcall-.*\.backup\.part$/;
 
 export interface BackupPlan {
   readonly everyMs: number;
@@ -41,7 +43,9 @@ export class Backups {
   constructor(options: BackupsOptions) {
     this.#options = options;
     this.#folder = join(options.dataDir, "backups");
-    const sinceMs = options.clock.wallMs() - this.#newestMs();
+    this.#removeParts();
+    // A clock that was set back since has nobody wait longer than from one to the next.
+    const sinceMs = Math.max(0, options.clock.wallMs() - this.#newestMs());
     this.#plan(Math.max(FIRST_MS, options.everyMs - sinceMs));
   }
 
@@ -54,17 +58,31 @@ export class Backups {
   }
 
   async #make(): Promise<void> {
-    const { dataDir, clock, audit, madeBy, onBackup, onTrouble } = this.#options;
+    const { dataDir, audit, madeBy, onBackup, onTrouble } = this.#options;
     try {
       makeFolder(this.#folder, 0o700);
-      const moment = new Date(clock.wallMs()).toISOString().replaceAll(":", "-");
-      const target = join(this.#folder, `rollcall-${moment}.backup`);
+      const target = join(this.#folder, `rollcall-${this.#nextMoment()}.backup`);
       await backUp({ path: join(dataDir, "rollcall.db"), target, madeBy });
       this.#prune();
       onBackup(target);
       await audit.note({ by: ownBy("engine"), action: "backup.create", target });
     } catch (error) {
       onTrouble("no backup was made", error);
+    }
+  }
+
+  /** Later than that of the newest, also when the clock was set back: names give the order. */
+  #nextMoment(): string {
+    const newest = NAME.exec(this.#names().at(-1) ?? "")?.[1] ?? "";
+    const newestMs = Date.parse(newest.replace(/T(\d\d)-(\d\d)-/, "T$1:$2:"));
+    const wallMs = this.#options.clock.wallMs();
+    const ms = newestMs >= wallMs ? newestMs + 1 : wallMs;
+    return new Date(ms).toISOString().replaceAll(":", "-");
+  }
+
+  #removeParts(): void {
+    for (const name of this.#files().filter((each) => PART.test(each))) {
+      fs.rmSync(join(this.#folder, name), { force: true });
     }
   }
 
@@ -80,11 +98,15 @@ export class Backups {
 
   /** The oldest first: their names are the moments. */
   #names(): readonly string[] {
-    if (!fs.existsSync(this.#folder)) return [];
-    return fs
-      .readdirSync(this.#folder)
+    return this.#files()
       .filter((name) => NAME.test(name))
       .toSorted();
+  }
+
+  #files(): readonly string[] {
+    return fs.statSync(this.#folder, { throwIfNoEntry: false })?.isDirectory()
+      ? fs.readdirSync(this.#folder)
+      : [];
   }
 
   /** Lets one that is under way finish. */

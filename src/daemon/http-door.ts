@@ -257,11 +257,14 @@ export class HttpDoor {
       const by = admitted instanceof Promise ? await admitted : admitted;
       if (hot) this.#permit(by, hot.access);
       if (isAsked) response.writeContinue();
-      if (hot) return await hot.handle(request, response, by);
-      this.#admitted.set(request, by);
-      await this.#takeBody(request);
-      await this.#route(request, response);
-      this.#unread.add(response);
+      if (hot) await hot.handle(request, response, by);
+      else {
+        this.#admitted.set(request, by);
+        await this.#takeBody(request);
+        await this.#route(request, response);
+      }
+      // Streams, which are not whole, have bounds of their own.
+      if (response.writableEnded) this.#unread.add(response);
     } catch (error) {
       this.#refuse(request, response, error);
     }

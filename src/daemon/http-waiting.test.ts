@@ -57,7 +57,10 @@ describe("an answer", () => {
   const routes: Route[] = [
     { method: "GET", path: "/large", access: ADMITTED, handle: (c) => c.text(large) },
   ];
-  const call = (port: number) => `GET /large HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
+  const sendLarge: HotHandler = (_, response) => void response.end(large);
+  const both: Mount = { routes, hot: { "/hot": { access: ADMITTED, handle: sendLarge } } };
+  const call = (port: number, path = "/large") =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`;
 
   test("is begun when that to the request before it is out", async () => {
     const begun: ServerResponse[] = [];
@@ -79,14 +82,17 @@ describe("an answer", () => {
     expect(door.stats.requests).toBe(1);
   });
 
-  test("of which nothing is read for too long ends its connection", async () => {
-    const waiting = newWaiting();
-    const { port, door } = await open({ waiting, limits: { stallMs: 50 } }, { routes });
-    say(port, call(port)).socket.pause();
-    await vi.waitFor(() => expect(waiting.http_answers.bytes).toBeGreaterThan(0));
-    await vi.waitFor(() => expect(door.connections).toBe(0));
-    expect(waiting.http_answers.bytes).toBe(0);
-  });
+  test.each(["/large", "/hot"])(
+    "of %s of which nothing is read for too long ends its connection",
+    async (path) => {
+      const waiting = newWaiting();
+      const { port, door } = await open({ waiting, limits: { stallMs: 50 } }, both);
+      say(port, call(port, path)).socket.pause();
+      await vi.waitFor(() => expect(waiting.http_answers.bytes).toBeGreaterThan(0));
+      await vi.waitFor(() => expect(door.connections).toBe(0));
+      expect(waiting.http_answers.bytes).toBe(0);
+    },
+  );
 
   test("that waits longest gives way when all that wait are too much", async () => {
     const waiting = newWaiting(undefined, { http_answers: { bytes: 30_000_000 } });

@@ -5,7 +5,7 @@ import { memoryStore } from "../log/memory/store.ts";
 import type { Engine } from "./engine.ts";
 import { openEngine, quiet, register } from "../../test/support/engine/fixture.ts";
 import { WatchHub, type Watch, type WatchItem } from "./watch.ts";
-import { LIBRARY } from "../core/by.ts";
+import { LIBRARY, namedBy } from "../core/by.ts";
 
 /** "3 agent.registered", "bookmark 3", "resync 9". */
 function told(item: WatchItem): string {
@@ -51,6 +51,27 @@ describe("what a watcher sees", () => {
     await setPolicies(engine, 1);
     await engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 }, LIBRARY);
     expect(await take(watch, 3)).toEqual(["2 agent.registered", "4 lease.acquired", "bookmark 4"]);
+    await engine.close();
+  });
+
+  test("the items of others with the same rights, and no token that is not its own", async () => {
+    const { engine } = await openEngine();
+    const [bob, carol] = [namedBy("bob", "grpc"), namedBy("carol", "grpc")];
+    const watches = [LIBRARY, bob, bob, carol].map((by) => engine.watch({ by }));
+    const agentId = await register(engine);
+    await engine.execute({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 0 }, LIBRARY);
+    await Promise.all(watches.map((watch) => take(watch, 1)));
+    await engine.execute({ type: "lease.acquire", taskId: "u", agentId, ttlMs: 0 }, LIBRARY);
+    const [ours, bobs, alsoBobs, carols] = await Promise.all(watches.map((each) => each.pull()));
+    expect(alsoBobs).toBe(bobs);
+    const tokensOf = (items: readonly WatchItem[] = []) =>
+      items.map(
+        (item) =>
+          item.kind === "event" &&
+          "lease" in item.recorded.event &&
+          item.recorded.event.lease.token,
+      );
+    expect([ours, bobs, carols].map((items) => tokensOf(items).at(-1))).toEqual([2, 0, 0]);
     await engine.close();
   });
 

@@ -47,12 +47,21 @@ export interface WatchHubOptions {
   readonly barrier: () => Promise<number>;
 }
 
+/** What all watchers of one audience are shown after a sequence. */
+interface SharedPage {
+  readonly after: number;
+  readonly upTo: number;
+  readonly items: readonly WatchItem[];
+}
+
 export class WatchHub {
   readonly #log: Log;
   readonly #watches = new Set<Watch>();
   readonly #holdings = new Holdings();
   readonly barrier: () => Promise<number>;
   readonly recent = new Recent();
+  /** The last page of each audience, made once for a thousand watchers; until more happens. */
+  readonly pages = new Map<string, SharedPage>();
   #head = 0;
   /** Watchers that were cut since the start. */
   cuts = 0;
@@ -101,6 +110,7 @@ export class WatchHub {
     // Nobody is near: a watcher that comes later reads the log.
     if (this.#watches.size === 0) this.recent.clear();
     else this.recent.push(recorded);
+    this.pages.clear();
     const before = this.#head;
     this.#head = last.sequence;
     const topics = new Set(recorded.map(({ event }) => event.type));
@@ -110,6 +120,7 @@ export class WatchHub {
   /** The state was taken over from a snapshot: what lies between is only in the log. */
   skipTo(head: number): void {
     this.recent.clear();
+    this.pages.clear();
     this.#head = head;
     for (const watch of this.#watches) watch.wake();
   }
@@ -131,6 +142,8 @@ export class Watch implements AsyncIterable<WatchItem> {
   readonly #prefixes: readonly string[];
   readonly #by: By | undefined;
   readonly #isVisible: WatchOptions["isVisible"];
+  /** Watchers with the same one are shown the same; absent where nobody can tell. */
+  readonly #audience: string | undefined;
   readonly #onClose: () => void;
   readonly #cut = new AbortController();
   #cursor: number;
@@ -149,6 +162,10 @@ export class Watch implements AsyncIterable<WatchItem> {
     this.#prefixes = options.prefixes?.includes("") ? [] : (options.prefixes ?? []);
     this.#by = options.by;
     this.#isVisible = options.isVisible;
+    const { by } = options;
+    this.#audience = options.isVisible
+      ? undefined
+      : JSON.stringify([this.#prefixes, by?.principal.name, by?.isOperator]);
     this.#onClose = onClose;
     this.#cursor = options.from ?? hub.head;
     this.#told = this.#cursor;
@@ -170,7 +187,11 @@ export class Watch implements AsyncIterable<WatchItem> {
       if (this.#cut.signal.aborted) throw this.#cut.signal.reason;
       if (this.#isClosed) return [];
       const isCaughtUp = this.#cursor === this.#hub.head;
-      const items = isCaughtUp ? this.#whenCaughtUp() : await this.#advance();
+      const items = isCaughtUp
+        ? this.#whenCaughtUp()
+        : this.#isNear
+          ? this.#fromRecent()
+          : await this.#fromLog();
       if (items.length > 0) return items;
       const isWaiting = isCaughtUp || this.#cursor > this.#hub.head;
       if (isWaiting) await this.#somethingNew();
@@ -244,13 +265,30 @@ export class Watch implements AsyncIterable<WatchItem> {
     return [{ kind: "bookmark", sequence: this.#cursor }];
   }
 
-  async #advance(): Promise<readonly WatchItem[]> {
-    const { recent } = this.#hub;
-    if (this.#cursor > this.#hub.head) return this.#fromTheFuture();
-    if (this.#cursor + 1 >= recent.first) {
-      this.#endReplay();
-      return this.#pass(recent.after(this.#cursor, WATCH.pullEvents));
+  /** Whether the events that all watchers share reach back to it. */
+  get #isNear(): boolean {
+    return this.#cursor < this.#hub.head && this.#cursor + 1 >= this.#hub.recent.first;
+  }
+
+  #fromRecent(): readonly WatchItem[] {
+    this.#endReplay();
+    const { recent, pages } = this.#hub;
+    const known = this.#audience === undefined ? undefined : pages.get(this.#audience);
+    const after = this.#cursor;
+    if (known?.after === after) {
+      this.#cursor = known.upTo;
+      if (known.items.length > 0) this.#told = this.#cursor;
+      return known.items;
     }
+    const items = this.#pass(recent.after(after, WATCH.pullEvents));
+    if (this.#audience !== undefined) {
+      pages.set(this.#audience, { after, upTo: this.#cursor, items });
+    }
+    return items;
+  }
+
+  async #fromLog(): Promise<readonly WatchItem[]> {
+    if (this.#cursor > this.#hub.head) return this.#fromTheFuture();
     try {
       this.#replay ??= this.#hub.replay(this.#cursor);
       const page = await this.#replay.next();

@@ -134,6 +134,8 @@ const LIMITS = {
   grpc_answers: { bytes: 256 * MIB, eachBytes: 64 * MIB, ms: Infinity },
   /** Incomplete messages: of 4 MiB at most, in pieces of which each has its own cost. */
   websocket_messages: { bytes: 64 * MIB, eachBytes: 8 * MIB, ms: 30 * SECOND },
+  /** A session is let go of at 8 MiB. A client that answers no ping is cut sooner. */
+  websocket_answers: { bytes: 256 * MIB, eachBytes: 16 * MIB, ms: Infinity },
 } as const satisfies Readonly<Record<string, WaitingLimits>>;
 
 export type WaitingKind = keyof typeof LIMITS;

@@ -30,6 +30,18 @@ test("answers to gRPC calls whose window stays shut", async () => {
   expect(grew).toBeLessThan(150);
 });
 
+test("answers to hundreds of gRPC calls that come at once, and are not read", async () => {
+  const daemon = await victim();
+  const taskId = await daemon.largeTask();
+  const message = toBinary(GetTaskRequestSchema, create(GetTaskRequestSchema, { taskId }));
+  const path = "/agentkeeper.v1.TaskService/GetTask";
+  const calls = Buffer.concat(many(900, (i) => grpcCall(2 * i + 1, path, message)));
+  const grew = await daemon.grewWhile(async (round) => {
+    if (round === 0) await push(await dialHttp2(daemon.grpcPort), calls);
+  });
+  expect(grew).toBeLessThan(150);
+});
+
 test("one-byte pieces of a gRPC request, each in a chunk of its own", async () => {
   const daemon = await victim();
   const socket = await dialHttp2(daemon.grpcPort);
@@ -60,10 +72,6 @@ test("bodies in one-byte chunks", async () => {
 
 test("messages on /arcp that are left one byte short", async () => {
   const daemon = await victim();
-  const upgrade =
-    `GET /arcp HTTP/1.1\r\nHost: 127.0.0.1:${daemon.httpPort}\r\nUpgrade: websocket\r\n` +
-    `Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n` +
-    `Sec-WebSocket-Version: 13\r\n\r\n`;
   const size = 4 * 1024 * 1024;
   const start = Buffer.alloc(14);
   start[0] = 0x81;
@@ -72,9 +80,28 @@ test("messages on /arcp that are left one byte short", async () => {
   const rest = Buffer.alloc(size - 1, "x");
   const grew = await daemon.grewWhile(async () => {
     for (const socket of await Promise.all(many(4, () => dial(daemon.httpPort)))) {
-      await push(socket, upgrade);
+      await push(socket, upgradeOn(daemon.httpPort));
       await push(socket, Buffer.concat([start, rest]));
     }
   });
   expect(grew).toBeLessThan(200);
 });
+
+test("answers to pings on /arcp that nobody reads", async () => {
+  const daemon = await victim();
+  const ping = Buffer.concat([Buffer.of(0x89, 0x80 | 125), Buffer.alloc(4 + 125)]);
+  const pings = Buffer.concat(many(15_000, () => ping));
+  const socket = await dial(daemon.httpPort);
+  await push(socket, upgradeOn(daemon.httpPort));
+  const grew = await daemon.grewWhile(() => push(socket, pings));
+  expect(grew).toBeLessThan(50);
+});
+
+/** The request for a WebSocket of ARCP. */
+function upgradeOn(port: number): string {
+  return (
+    `GET /arcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\n` +
+    `Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n` +
+    `Sec-WebSocket-Version: 13\r\n\r\n`
+  );
+}

@@ -2,14 +2,16 @@
  * One bit of one file flips while nobody has it open. At the next start that is harmless (all that
  * can be read is the same) or refused (a code of storage, with the file in the message), and the
  * next token is above all that were handed out before; also if the operator then moves the database
- * away to start empty. Anything else was believed.
+ * away to start empty. Before the start the operator looks with `doctor --deep`, which refuses what
+ * the start refuses and leaves it to be refused, and makes a backup: that is refused, or holds the
+ * very content. Anything else was believed.
  */
 import { openSync, closeSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { LIBRARY } from "../../src/core/by.ts";
 import { RollcallError } from "../../src/core/errors.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
-import { beginRestore } from "../../src/log/sqlite/upkeep.ts";
+import { backUp, beginRestore, verify } from "../../src/log/sqlite/upkeep.ts";
 import { readWal } from "../../src/log/sqlite/wal.ts";
 import { readWitness } from "../../src/log/sqlite/witness.ts";
 import type { Random } from "../simulation/random.ts";
@@ -57,17 +59,27 @@ const TARGETS: readonly Target[] = [
   { name: "wal, after kill -9", life: "killed", file: "-wal", range: whole("-wal") },
   { name: "wal, last commit", life: "killed", file: "-wal", range: lastCommit },
   { name: "wal, header", life: "killed", file: "-wal", range: () => [0, WAL_HEADER - 1] },
+  { name: "db, large, closed well", life: "large", file: "", range: whole("") },
   { name: "backup", life: "backup", file: "", range: whole("") },
   { name: "witness, closed well", life: "closed", file: ".witness", range: whole(".witness") },
   { name: "witness, after kill -9", life: "killed", file: ".witness", range: whole(".witness") },
 ];
 
-/** So many of each kind, in turn. */
-export function* flips(lives: Lives, random: Random, count: number): Generator<Flip> {
+export interface FlipPlan {
+  readonly random: Random;
+  readonly count: number;
+  /** Of the targets whose names have it. */
+  readonly only?: string;
+}
+
+/** One of each kind, in turn. */
+export function* flips(lives: Lives, { random, count, only = "" }: FlipPlan): Generator<Flip> {
+  const targets = TARGETS.filter(({ name, life }) => lives[life] && name.includes(only));
   for (let i = 0; i < count; i += 1) {
-    const target = TARGETS[i % TARGETS.length];
-    if (!target) return;
-    const [from, to] = target.range(`${lives[target.life].folder}/rollcall.db`);
+    const target = targets[i % targets.length];
+    const ended = target && lives[target.life];
+    if (!ended) return;
+    const [from, to] = target.range(`${ended.folder}/rollcall.db`);
     const { name, life, file } = target;
     yield { target: name, life, file, at: random.between(from, to), bit: random.between(0, 7) };
   }
@@ -76,10 +88,11 @@ export function* flips(lives: Lives, random: Random, count: number): Generator<F
 /** Flips the bit in a copy, and starts on it. */
 export async function judge(lives: Lives, flip: Flip, scratch: string): Promise<Outcome> {
   const life = lives[flip.life];
+  if (!life) return { kind: "believed", why: `there is no life ${flip.life}` };
   rmSync(scratch, { recursive: true, force: true });
   const path = copied(life, scratch);
   flipBit(path + flip.file, flip);
-  const outcome = await (flip.life === "backup" ? restored : started)(life, path);
+  const outcome = await (flip.life === "backup" ? restored : lookedAt)(life, path);
   if (outcome.kind === "believed") return outcome;
   if (outcome.kind === "refused") {
     for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
@@ -111,6 +124,32 @@ async function restored(life: Ended, file: string): Promise<Outcome> {
   const outcome = await started(life, path);
   for (const end of ["", ".witness"]) renameSync(path + end, file + end);
   return outcome;
+}
+
+/** By an operator who looks before the start. */
+async function lookedAt(life: Ended, path: string): Promise<Outcome> {
+  const look = await outcomeOf(path, () => verify(path));
+  const target = `${path}.backup`;
+  const backup = await outcomeOf(path, () => backUp({ path, target, madeBy: "flips" }));
+  const outcome = await started(life, path);
+  if (outcome.kind === "believed") return outcome;
+  for (const each of [look, backup]) if (each.kind === "believed") return each;
+  if (look.kind === "harmless" && outcome.kind === "refused") {
+    return { kind: "believed", why: `doctor finds nothing, but a start: ${outcome.message}` };
+  }
+  // A backup has new indexes, so it may be whole where the file is not.
+  if (backup.kind === "refused") return outcome;
+  const again = await restored(life, target);
+  return again.kind === "harmless" ? outcome : { kind: "believed", why: "its backup is another" };
+}
+
+async function outcomeOf(path: string, run: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    await run();
+    return { kind: "harmless" };
+  } catch (error) {
+    return refusalOf(error, path);
+  }
 }
 
 async function started({ content }: Ended, path: string): Promise<Outcome> {

@@ -30,9 +30,12 @@ export interface Lives {
   readonly killed: Ended;
   /** A backup of it is in the folder, in place of the database. */
   readonly backup: Ended;
+  /** Closed well, and too large for all of its rows to be checked at a start. */
+  readonly large?: Ended;
 }
 
-export async function live(folder: string): Promise<Lives> {
+/** A large one takes its time, with every flip. */
+export async function live(folder: string, hasLarge = false): Promise<Lives> {
   const source = join(folder, "source");
   mkdirSync(source);
   const path = join(source, DATABASE);
@@ -52,7 +55,26 @@ export async function live(folder: string): Promise<Lives> {
   await close();
   const closed = copyOf(source, join(folder, "closed"));
   const ended = (of: string): Ended => ({ folder: of, content, fence });
-  return { closed: ended(closed), killed: ended(killed), backup: ended(backup) };
+  const lives = { closed: ended(closed), killed: ended(killed), backup: ended(backup) };
+  return hasLarge ? { ...lives, large: await grown(lives.closed, join(folder, "large")) } : lives;
+}
+
+const GROWN_STREAMS = 3000;
+
+/** By many streams of a few blocks: most of it are the pages of tables and indexes. */
+async function grown(from: Ended, folder: string): Promise<Ended> {
+  const { engine, store, close } = await opened(copied(from, folder));
+  for (let round = 0; round < 3; round += 1) {
+    const blocks = Array.from({ length: GROWN_STREAMS }, (_, index) => ({
+      stream: `large/${index}`,
+      entries: [`round ${round}`, "z".repeat(1100 + (index % 7) * 50)],
+    }));
+    await store.streams.appendAll(blocks);
+  }
+  const fence = engine.peek(fenceOf);
+  const content = await contentOf(store);
+  await close();
+  return { folder, content, fence };
 }
 
 async function opened(path: string) {

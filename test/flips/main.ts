@@ -1,4 +1,4 @@
-/** `npm run flips -- [--count N] [--seed N]`: flips bits, and says what came of each. */
+/** `npm run flips -- [--count N] [--seed N] [--only large]`: flips bits, says what came of each. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ const { values: flags } = parseArgs({
   options: {
     count: { type: "string", default: "200" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    only: { type: "string", default: "" },
     verbose: { type: "boolean", default: false },
   },
 });
@@ -24,11 +25,12 @@ try {
 
 async function run(): Promise<number> {
   console.log(`seed ${flags.seed}`);
-  const lives = await live(folder);
+  const lives = await live(folder, true);
   const random = new Random(flags.seed);
   const counts = new Map<string, Record<Outcome["kind"], number>>();
   let believed = 0;
-  for (const flip of flips(lives, random, Number(flags.count))) {
+  const plan = { random, count: Number(flags.count), only: flags.only };
+  for (const flip of flips(lives, plan)) {
     const outcome = await judge(lives, flip, join(folder, "flipped"));
     const count = counts.get(flip.target) ?? { harmless: 0, refused: 0, believed: 0 };
     counts.set(flip.target, { ...count, [outcome.kind]: count[outcome.kind] + 1 });

@@ -1,163 +1,106 @@
 // Fanout opens many watches on one server, has something happen there, and says how many events
-// per second reached all watchers together. It speaks just enough gRPC for the two servers that
-// are compared, and knows the messages only as far as events must be counted in them.
+// per second reached all watchers together, and how many microseconds of processor time each took
+// the server, whose process id is given. It speaks just enough of each server's protocol, and
+// knows the messages only as far as events must be counted in them.
 //
-//	fanout KIND ADDRESS STREAMS EVENTS WATCH-PATH WATCH-BODY WRITE-PATH WRITE-BODY
+//	fanout KIND ADDRESS PID CONNECTIONS WATCHES EVENTS WATCH-PATH WATCH-BODY WRITE-PATH WRITE-BODY
+//	fanout redis ADDRESS PID CONNECTIONS WATCHES EVENTS CHANNEL PAYLOAD
 //
 // Bodies are hexadecimal. To a "keeper" a watch is one request, and each message an event. To
 // "etcd" it is a stream of requests that must stay open; its first message says that the watch was
-// created, later ones hold an event in each field 11.
+// created, later ones hold an event in each field 11. For Redis see redis.go.
 package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
 const (
-	connections = 10
-	writers     = 16
-	timeout     = 2 * time.Minute
+	writers = 16
+	timeout = 2 * time.Minute
 )
 
-func main() {
-	isEtcd, address := os.Args[1] == "etcd", "http://"+os.Args[2]
-	streams, events := number(os.Args[3]), number(os.Args[4])
-	watchPath, watchBody := os.Args[5], framed(os.Args[6])
-	writePath, writeBody := os.Args[7], framed(os.Args[8])
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
+// A subscriber of one or more watches. Its events are those of all its watches together.
+type subscriber struct {
+	watches int
+	// Waits for more, and says how many events came.
+	next func() int
+}
 
-	clients := make([]*http.Client, connections)
-	for i := range clients {
-		clients[i] = client()
+type server interface {
+	// Returns when all watches are open.
+	subscribe(connections, watches int) []subscriber
+	// Returns what has one event happen; each writer has its own.
+	writer() func()
+}
+
+func main() {
+	kind, address := os.Args[1], os.Args[2]
+	pid, connections, watches := os.Args[3], number(os.Args[4]), number(os.Args[5])
+	events, words := number(os.Args[6]), os.Args[7:]
+	var to server
+	if kind == "redis" {
+		to = redis{address, words[0], words[1]}
+	} else {
+		to = &grpc{
+			isEtcd: kind == "etcd",
+			watch:  request{"http://" + address + words[0], framed(words[1])},
+			write:  request{"http://" + address + words[2], framed(words[3])},
+			client: client(),
+		}
 	}
-	var ready, done sync.WaitGroup
+
+	subscribers := to.subscribe(connections, watches)
+	var done sync.WaitGroup
 	var delivered atomic.Int64
-	for i := range streams {
-		ready.Add(1)
+	usedUs, started := cpuUs(pid), time.Now()
+	for _, each := range subscribers {
 		done.Add(1)
 		go func() {
 			defer done.Done()
-			seen := 0
-			messages := watch(ctx, clients[i%connections], address+watchPath, watchBody, isEtcd)
-			if isEtcd {
-				messages()
-			}
-			ready.Done()
-			for seen < events {
-				count := 1
-				if message := messages(); isEtcd {
-					count = fields11(message)
-				}
+			for seen := 0; seen < each.watches*events; {
+				count := each.next()
 				seen += count
 				delivered.Add(int64(count))
 			}
 		}()
 	}
-	ready.Wait()
-
-	started := time.Now()
-	write(ctx, client(), address+writePath, writeBody, events)
-	done.Wait()
-	seconds := time.Since(started).Seconds()
-	if got := delivered.Load(); got < int64(streams*events) {
-		fail("only %d of %d events were delivered", got, streams*events)
-	}
-	fmt.Printf("%.0f\n", float64(delivered.Load())/seconds)
-}
-
-// One connection of its own, HTTP/2 without TLS.
-func client() *http.Client {
-	var protocols http.Protocols
-	protocols.SetUnencryptedHTTP2(true)
-	return &http.Client{Transport: &http.Transport{Protocols: &protocols}}
-}
-
-func post(ctx context.Context, client *http.Client, url string, body io.Reader) *http.Response {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)
-	check(err)
-	request.Header.Set("content-type", "application/grpc")
-	request.Header.Set("te", "trailers")
-	response, err := client.Do(request)
-	check(err)
-	if status := response.Header.Get("grpc-status"); status != "" && status != "0" {
-		fail("%s: %s %s", url, status, response.Header.Get("grpc-message"))
-	}
-	return response
-}
-
-// Returns what waits for the next message.
-func watch(ctx context.Context, client *http.Client, url string, body []byte, staysOpen bool) func() []byte {
-	var request io.Reader = bytes.NewReader(body)
-	if staysOpen {
-		never, _ := io.Pipe()
-		request = io.MultiReader(request, never)
-	}
-	response := post(ctx, client, url, request)
-	prefix := make([]byte, 5)
-	return func() []byte {
-		_, err := io.ReadFull(response.Body, prefix)
-		check(err)
-		message := make([]byte, binary.BigEndian.Uint32(prefix[1:]))
-		_, err = io.ReadFull(response.Body, message)
-		check(err)
-		return message
-	}
-}
-
-func write(ctx context.Context, client *http.Client, url string, body []byte, count int) {
 	var left atomic.Int64
-	left.Store(int64(count))
-	var done sync.WaitGroup
+	left.Store(int64(events))
 	for range writers {
 		done.Add(1)
 		go func() {
 			defer done.Done()
+			write := to.writer()
 			for left.Add(-1) >= 0 {
-				response := post(ctx, client, url, bytes.NewReader(body))
-				io.Copy(io.Discard, response.Body)
-				response.Body.Close()
-				if status := response.Trailer.Get("grpc-status"); status != "0" {
-					fail("%s: %s %s", url, status, response.Trailer.Get("grpc-message"))
-				}
+				write()
 			}
 		}()
 	}
+	time.AfterFunc(timeout, func() {
+		fail("only %d of %d events were delivered", delivered.Load(), watches*events)
+	})
 	done.Wait()
+	count := float64(delivered.Load())
+	perSecond := count / time.Since(started).Seconds()
+	fmt.Printf("%.0f %f\n", perSecond, float64(cpuUs(pid)-usedUs)/count)
 }
 
-// How often field 11, a message, is in a protobuf message.
-func fields11(message []byte) int {
-	count := 0
-	for len(message) > 0 {
-		key, n := binary.Uvarint(message)
-		message = message[n:]
-		switch key & 7 {
-		case 0:
-			_, n = binary.Uvarint(message)
-			message = message[n:]
-		case 2:
-			length, n := binary.Uvarint(message)
-			message = message[n+int(length):]
-		default:
-			fail("a field of type %d", key&7)
-		}
-		if key>>3 == 11 {
-			count++
-		}
-	}
-	return count
+// In ticks of 10 ms, behind the name of the program, which is in brackets.
+func cpuUs(pid string) int {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	check(err)
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:]))
+	return (number(fields[11]) + number(fields[12])) * 10_000
 }
 
 func framed(hexadecimal string) []byte {

@@ -2,10 +2,13 @@
 import { dirname, resolve } from "node:path";
 import { buildCommand } from "@stricli/core";
 import { RollcallError } from "../../core/errors.ts";
+import { fenceOf } from "../../core/fencing.ts";
 import { rules } from "../../core/rules.ts";
+import type { State } from "../../core/state.ts";
 import { statusOf, type Token } from "../../core/tokens.ts";
 import { load } from "../../engine/replica.ts";
-import { beginRestore, type Restoring } from "../../log/sqlite/upkeep.ts";
+import type { BackupFacts } from "../../log/sqlite/backup.ts";
+import { beginRestore } from "../../log/sqlite/upkeep.ts";
 import { makeFolder } from "../../machine/folders.ts";
 import type { Context } from "../context.ts";
 import { databaseFlags, databaseOf, type DatabaseFlags } from "../database.ts";
@@ -39,13 +42,15 @@ export const restore = buildCommand<Flags, [string], Context>({
     const path = await databaseOf(this, flags);
     makeFolder(dirname(path), 0o700);
     const restoring = beginRestore(resolve(file), path);
+    let state: State;
     try {
-      await agreed(this, restoring, yes);
+      ({ state } = await load(restoring.store.log, rules));
+      await agreed(this, { facts: restoring.facts, state, yes });
     } catch (error) {
       await restoring.abandon();
       throw error;
     }
-    await restoring.commit();
+    await restoring.commit(fenceOf(state));
     await printFacts(this, [
       ["restored", path],
       ["events", `up to ${restoring.facts.head}`],
@@ -54,9 +59,14 @@ export const restore = buildCommand<Flags, [string], Context>({
   },
 });
 
-async function agreed(context: Context, { facts, store }: Restoring, yes: boolean): Promise<void> {
+interface Agreement {
+  readonly facts: BackupFacts;
+  readonly state: State;
+  readonly yes: boolean;
+}
+
+async function agreed(context: Context, { facts, state, yes }: Agreement): Promise<void> {
   const nowMs = Date.now();
-  const { state } = await load(store.log, rules);
   const tokens = Array.from(state.tokens.byName.values(), ({ token }) => token);
   const { err } = context;
   await err.line(`A backup of ${moment(facts.madeAtMs, nowMs)}, by ${clean(facts.madeBy)}.`);

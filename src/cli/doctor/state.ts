@@ -5,12 +5,16 @@ import { codeOf } from "../../core/errors.ts";
 import { decode } from "../../core/events.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
 import { verify } from "../../log/sqlite/upkeep.ts";
+import { holderOf } from "../../log/sqlite/writer-lock.ts";
 import { shortDuration } from "../../core/words.ts";
 import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
-import { GIB } from "../../core/units.ts";
+import { GIB, MIB } from "../../core/units.ts";
 
 const LITTLE_BYTES = 1 * GIB;
 const NOTHING_BYTES = GIB / 16;
+
+/** A database up to here is checked whole in less than a second, also without --deep. */
+const QUICK_BYTES = 256 * MIB;
 
 /** A log cannot know of a later moment than now, but clocks of machines differ a little. */
 const CLOCK_SLACK_MS = 5_000;
@@ -76,26 +80,32 @@ export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
     () => undefined,
   );
   if (size === undefined) return [ok("database", `${path}, made at the first start`)];
-  const store = sqliteStore({ path });
+  const holder = holderOf(path);
+  const store = sqliteStore({ path, readOnly: true });
   try {
     const { head, oldest } = await store.log.open();
+    if (holder === undefined && size <= QUICK_BYTES) await verify(path);
     const kept = head < oldest ? "no events" : `events ${oldest} to ${head}`;
-    const found = ok("database", `${path}: sound, ${kept}`);
+    const found = holder
+      ? inUse(`${path} is in use by ${holder}`, daemon)
+      : ok("database", `${path}: sound, ${kept}`);
     return [found, await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
   } catch (error) {
-    if (codeOf(error) !== "LOCKED") {
-      return [fail("database", reasonOf(error), DATABASE_FIX)];
-    }
-    // In use is what it should be while a daemon runs.
-    const holder = reasonOf(error).replace(/: stop .*/, "");
-    const fix = "if that is a daemon, give its address with --url; else end that process";
-    const isExpected = !(daemon instanceof Error);
-    const found = isExpected ? ok("database", holder) : warn("database", holder, fix);
-    return [found, ...(await besideWriter(path, nowMs))];
+    if (codeOf(error) === "NOT_FOUND") return [ok("database", reasonOf(error))];
+    // The writer has the file for itself, where readers cannot be.
+    if (codeOf(error) === "LOCKED")
+      return [inUse(reasonOf(error).replace(/: stop .*/, ""), daemon)];
+    return [fail("database", reasonOf(error), DATABASE_FIX)];
   } finally {
     await store.close();
   }
 };
+
+/** In use is what it should be while a daemon runs. */
+function inUse(what: string, daemon: unknown): Finding {
+  const fix = "if that is a daemon, give its address with --url; else end that process";
+  return daemon instanceof Error ? warn("database", what, fix) : ok("database", what);
+}
 
 /** Every page and every row, beside a daemon or without one. */
 export const checkDeep: Check = async ({ config }) => {
@@ -115,19 +125,6 @@ export const checkDeep: Check = async ({ config }) => {
     return [fail("deep", reasonOf(error), fix)];
   }
 };
-
-async function besideWriter(path: string, nowMs: number): Promise<readonly Finding[]> {
-  const store = sqliteStore({ path, readOnly: true });
-  try {
-    const { head, oldest } = await store.log.open();
-    return [await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
-  } catch {
-    // The writer has the file for itself, where readers cannot be.
-    return [];
-  } finally {
-    await store.close();
-  }
-}
 
 const DATABASE_FIX =
   "move it away and rollcall restore a backup; `rollcall up --memory` works without it";

@@ -40,7 +40,7 @@ export function arcpMount({ arcp, tokens, waiting, clock }: ArcpMountOptions): M
     },
     path: PATH,
     allowedHosts: ["*"],
-    messages: waiting?.websocket_messages,
+    waiting,
     ...(clock && { clock }),
   });
   return {

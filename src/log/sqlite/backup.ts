@@ -12,6 +12,7 @@ import { crc32 } from "node:zlib";
 import { RollcallError } from "../../core/errors.ts";
 import { openForReading } from "./database.ts";
 import { corrupt, storageError, type Database } from "./driver.ts";
+import { syncFolder } from "./place.ts";
 import type { BackupRequest } from "./protocol.ts";
 import { Tables } from "./tables.ts";
 
@@ -92,6 +93,7 @@ function finish(target: string, described: Described): BackupFacts {
     fs.closeSync(file);
   }
   fs.renameSync(part, target);
+  syncFolder(target);
   return facts;
 }
 

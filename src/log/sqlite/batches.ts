@@ -169,10 +169,10 @@ export class Batches {
     return this.#database.prepare<BatchRow>(this.#newest).get(...scope, 0, through);
   }
 
-  /** Every page of a chain, each checked. */
-  *all(chain: Chain, after: number): Generator<Page> {
-    for (let at = after; ;) {
-      const page = this.read(chain, { after: at, through: Infinity });
+  /** Every page of a span, each checked. */
+  *all(chain: Chain, { after, through }: Span): Generator<Page> {
+    for (let at = after; at < through;) {
+      const page = this.read(chain, { after: at, through });
       if (!page) return;
       yield page;
       at = page.last;

@@ -1,10 +1,15 @@
 /** Whether what is in the database can have been written by us: no gap, no loss, nothing half. */
 import { corrupt, type Database } from "./driver.ts";
 
-/** Checking this much takes some milliseconds. */
+/** The rows of so much are checked in some milliseconds, and always. */
 const SMALL_BYTES = 8 << 20;
-/** Checking this much takes about half a second; more of it is left to the reads. */
+/** After a crash those of so much are, in seconds; more of it is left to the reads. */
 const CHECKABLE_BYTES = 256 << 20;
+/**
+ * The pages of so much are checked in half a second, and always: nothing that is read tells of an
+ * index that leaves out a row.
+ */
+const PAGES_BYTES = 512 << 20;
 /** How many batches at the end of the log are looked at in any case. */
 const TAIL_BATCHES = 1000;
 
@@ -14,16 +19,15 @@ export interface CheckOptions {
   readonly closedWell: boolean;
 }
 
-/** Whether the whole file is checked at its opening. */
+/** Whether every row is checked at the opening. */
 export function isThorough({ bytes, closedWell }: Omit<CheckOptions, "path">): boolean {
   return bytes <= (closedWell ? SMALL_BYTES : CHECKABLE_BYTES);
 }
 
 export function checkDatabase(database: Database, options: CheckOptions): void {
-  const { path } = options;
-  const isWhole = isThorough(options);
-  if (isWhole) checkPages(database, path);
-  checkLog(database, path, isWhole ? -1 : TAIL_BATCHES);
+  const { path, bytes } = options;
+  if (bytes <= PAGES_BYTES) checkPages(database, path);
+  checkLog(database, path, isThorough(options) ? -1 : TAIL_BATCHES);
   checkSnapshots(database, path);
 }
 

@@ -1,9 +1,9 @@
 /**
  * Opening the file: make it, lock it, see whose it is, check it.
  *
- * The checks are as deep as they are cheap. Of a file that was closed well only the end of the log
- * is looked at; one whose write-ahead log is still there (a crash), or that is small, is checked
- * whole. Whatever is read later is checked for gaps again.
+ * The checks are as deep as they are cheap. The pages are checked of all but the largest files; of
+ * the rows of a file that was closed well only the end of the log, and all of one whose write-ahead
+ * log is still there (a crash), or that is small. Whatever is read later is checked for gaps again.
  */
 import {
   accessSync,
@@ -56,10 +56,14 @@ export async function openDatabase(path: string): Promise<Database> {
   }
 }
 
-/** A reader, beside the writer or without one: it sees what is committed, and writes nothing. */
+/**
+ * A reader, beside the writer or without one: it sees what is committed, and writes nothing. When
+ * it is closed last, SQLite tidies up: a write-ahead log with something in it has to stay, which a
+ * connection that is read-only leaves; of a file that was closed well nothing is to be left beside.
+ */
 export async function openForReading(path: string): Promise<Database> {
   if (!existsSync(path)) throw new RollcallError("NOT_FOUND", `${path}: there is no such file`);
-  const database = await connect(path);
+  const database = await connect(path, { readOnly: fileBytes(`${path}-wal`) > 0 });
   try {
     database.exec(`PRAGMA busy_timeout = ${READER_WAITS_MS}`);
     refuseForeign(database, path);

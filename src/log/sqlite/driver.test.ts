@@ -24,6 +24,11 @@ async function onSmallDisk(context: TestContext): Promise<StoreOnSmallDisk> {
   return { path, store, freeRoom };
 }
 
+test("a damaged file is told as such, also where the driver has no number for the error", () => {
+  const error = new Error("database disk image is malformed");
+  expect(storageError(error, "a.db")).toMatchObject({ code: "STORAGE_CORRUPT" });
+});
+
 test("a full disk refuses an append whole, and takes it once there is room", async (context) => {
   const { store, freeRoom } = await onSmallDisk(context);
   const { log } = store;

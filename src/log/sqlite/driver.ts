@@ -26,13 +26,17 @@ export interface Database {
 export const BLOB = "ifnull(?, x'')";
 
 interface Driver {
-  readonly DatabaseSync: new (path: string) => Database;
+  readonly DatabaseSync: new (path: string, options: ConnectOptions) => Database;
+}
+
+interface ConnectOptions {
+  readonly readOnly?: boolean;
 }
 
 /** A database that compiles each statement once, when it is first used. */
-export async function connect(path: string): Promise<Database> {
+export async function connect(path: string, options: ConnectOptions = {}): Promise<Database> {
   const { DatabaseSync } = await loadDriver();
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, options);
   const statements = new Map<string, Statement<unknown>>();
   return {
     exec: (sql) => database.exec(sql),
@@ -100,6 +104,9 @@ export function unsynced<T>(database: Database, write: () => T): T {
 /** Below this the disk counts as full: SQLite hides the reason behind some of its I/O errors. */
 const FULL_BELOW_BYTES = 64 << 10;
 
+/** What SQLite says of a damaged file, also where its driver loses the number of the error. */
+const MALFORMED = "database disk image is malformed";
+
 const CODES_OF_SQLITE: ReadonlyMap<number, ErrorCode> = new Map([
   [5, "LOCKED"],
   [6, "LOCKED"],
@@ -135,6 +142,7 @@ export function storageError(error: unknown, path: string): RollcallError {
 
 function storageCode(error: unknown, path: string): ErrorCode {
   if (!(error instanceof Error)) return "INTERNAL";
+  if (error.message.includes(MALFORMED)) return "STORAGE_CORRUPT";
   if ("errcode" in error && typeof error.errcode === "number") {
     const code = CODES_OF_SQLITE.get(error.errcode & 0xff);
     return code ?? (isFull(path) ? "STORAGE_FULL" : "UNAVAILABLE");

@@ -1,19 +1,30 @@
 /**
- * Opening for writing: whatever could have been lost or damaged since the last time is looked for
- * before anything is believed.
+ * Opening: whatever could have been lost or damaged since the last time is looked for before
+ * anything is believed, by the writer and by readers.
  *
  *   witness, write-ahead log ──▶ lock, schema, pages ──▶ rows ──▶ the head that was acknowledged
  *
- * The write-ahead log comes before SQLite sees it, which would drop what it cannot read of it.
+ * The write-ahead log comes before SQLite sees it, which would drop what it cannot read of it. Then
+ * a writer may be at work, and what is read of a file that is being written fits nothing: what is
+ * wrong is damage if it is the same at a second look, and the work of a writer if it is not.
  */
 import { statSync } from "node:fs";
-import { checkWal, readWitness, Witness, type Testimony } from "./witness.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { RollcallError } from "../../core/errors.ts";
 import { isThorough } from "./check.ts";
-import { openDatabase } from "./database.ts";
-import { corrupt, storageError } from "./driver.ts";
+import { openDatabase, openForReading } from "./database.ts";
+import { corrupt, storageError, type Database } from "./driver.ts";
 import { Place } from "./place.ts";
-import { Tables } from "./tables.ts";
+import { isEmpty } from "./schema.ts";
+import { lost, Tables } from "./tables.ts";
 import { readWal, type WalContent } from "./wal.ts";
+import { checkWal, readWitness, Witness, writeFloor } from "./witness.ts";
+import type { Testimony, WitnessedHead } from "./witness.ts";
+
+/** A writer needs longer for a commit only when the disk is slow, and then the file is at rest. */
+const LOOK_AGAIN_MS = 20;
+/** What is different at every one of so many looks has a writer. */
+const LOOKS = 10;
 
 export interface OpenedTables {
   readonly tables: Tables;
@@ -22,35 +33,71 @@ export interface OpenedTables {
 }
 
 export async function openTables(path: string, writtenBy: string): Promise<OpenedTables> {
-  const testimony = readWitness(path);
-  const wal = readWal(`${path}-wal`);
-  const bytes = fileBytes(path);
-  if (bytes !== undefined) checkBefore(path, wal, { bytes, testimony });
+  const { bytes, wal, testimony } = await lookAt(path);
+  if (bytes === undefined && testimony) writeFloor(path, testimony.floor);
   const database = await openDatabase(path);
   try {
-    const witness = new Witness(path);
+    const witness = new Witness(path, readWitness(path));
     const place = new Place(path);
     const tables = new Tables(database, { path, writtenBy, witness, place });
-    const head = bytes === undefined ? undefined : testimony?.head;
-    if (head) tables.checkWitnessed(head);
+    if (bytes !== undefined && testimony?.head) tables.checkWitnessed(testimony.head);
     if (isThorough({ bytes: bytes ?? 0, closedWell: !wal.hasFrames })) tables.verify();
-    return { tables, floor: head ? undefined : testimony?.floor };
+    return { tables, floor: witness.owed };
   } catch (error) {
     database.close();
     throw storageError(error, path);
   }
 }
 
-function checkBefore(
-  path: string,
-  wal: WalContent,
-  { bytes, testimony }: { readonly bytes: number; readonly testimony: Testimony | undefined },
-): void {
+export interface OpenedReader {
+  readonly database: Database;
+  /** What was acknowledged before it was opened. */
+  readonly head: WitnessedHead | undefined;
+}
+
+export async function openReader(path: string): Promise<OpenedReader> {
+  const { testimony } = await lookAt(path);
+  const database = await openForReading(path);
   const head = testimony?.head;
+  if (!isEmpty(database)) return { database, head };
+  database.close();
+  if (head && head.head > 0) throw lost(path, 0, head);
+  throw new RollcallError("NOT_FOUND", `${path}: there is nothing in it yet`);
+}
+
+interface Files {
+  readonly bytes: number | undefined;
+  readonly wal: WalContent;
+  readonly testimony: Testimony | undefined;
+}
+
+async function lookAt(path: string): Promise<Files> {
+  for (let look = 1, before = ""; ; look += 1) {
+    const testimony = readWitness(path);
+    const files = { testimony, wal: readWal(`${path}-wal`), bytes: fileBytes(path) };
+    try {
+      checkFiles(path, files);
+      return files;
+    } catch (error) {
+      const now = JSON.stringify(files);
+      if (now === before) throw error;
+      if (look === LOOKS) return files;
+      before = now;
+    }
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
+function checkFiles(path: string, { bytes, wal, testimony }: Files): void {
+  const head = testimony?.head;
+  if (bytes === undefined && wal.hasFrames) {
+    const left = `${path}-wal is there without it: put it back, or move that away, too`;
+    throw corrupt(path, `it is missing, but ${left}`);
+  }
   if (bytes === 0 && ((head?.head ?? 0) > 0 || wal.hasFrames)) {
     throw corrupt(path, `it is empty, but ${head?.head ?? "some"} events were in it`);
   }
-  checkWal(path, wal, head);
+  if (bytes !== undefined) checkWal(path, wal, head);
 }
 
 function fileBytes(path: string): number | undefined {

@@ -145,7 +145,7 @@ export function refuseForeign(database: Database, path: string): void {
 /** Refuses what is too new or damaged, and makes what is old readable. */
 export function prepareSchema(database: Database, path: string): void {
   const version = pragma(database, "user_version");
-  if (version === 0 && !hasTable(database, "log")) return;
+  if (version === 0 && isEmpty(database)) return;
   if (version > SCHEMA_VERSION) throw tooNew(database, path, `schema ${version}`);
   if (version < SCHEMA_VERSION && hasBase(database)) {
     throw corrupt(path, `its header says schema ${version}, but its tables are of a later one`);
@@ -297,9 +297,10 @@ export function setMeta(database: Database, name: string, value: string | number
     .run(name, value, checksumOf([name, value]));
 }
 
-function hasTable(database: Database, name: string): boolean {
-  const sql = "SELECT 1 FROM sqlite_schema WHERE name = ?";
-  return database.prepare(sql).get(name) !== undefined;
+/** Whether it has none of our tables yet. */
+export function isEmpty(database: Database): boolean {
+  const sql = "SELECT 1 FROM sqlite_schema WHERE name = 'log'";
+  return database.prepare(sql).get() === undefined;
 }
 
 function hasBase(database: Database): boolean {

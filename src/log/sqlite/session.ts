@@ -14,7 +14,7 @@ export class SqliteSession {
   readonly #closing = new AbortController();
   #tail = new Tail(0);
   #lastWriter: string | undefined;
-  /** Until an append succeeded: it claims it. */
+  /** Until an append that begins above it succeeded. */
   #floor: number | undefined;
   #opening: Promise<LogRange> | undefined;
   #closed: Promise<void> | undefined;
@@ -70,9 +70,9 @@ export class SqliteSession {
     }
   }
 
-  /** The log has grown to here. */
-  moveTo(head: number): void {
-    this.#floor = undefined;
+  /** The log has grown to here, by an append with this fence. */
+  moveTo(head: number, fence: number): void {
+    if (fence >= (this.#floor ?? 0)) this.#floor = undefined;
     this.tail.moveTo(head);
   }
 
@@ -104,25 +104,28 @@ export class SqliteSession {
   }
 
   /** The pages of a span; the next one is on its way while the caller is busy with this one. */
-  async *pages(
-    what: string,
-    span: Span,
-    read: (span: Span) => Promise<Page | undefined>,
-  ): AsyncGenerator<LogBatch> {
+  async *pages({ what, read, range }: PagesOf, span: Span): AsyncGenerator<LogBatch> {
     const { through } = span;
     let { after } = span;
     let next = after < through ? read(span) : undefined;
     while (next) {
       const page = await next;
-      if (!page || page.first > after + 1) {
-        throw new RollcallError("OUT_OF_RANGE", `${what} was truncated after ${after}`);
-      }
+      if (!page || page.first > after + 1) throw await this.#missing({ what, range }, after);
       next = page.last < through ? read({ after: page.last, through }) : undefined;
       // It rejects when it is awaited, if ever.
       next?.catch(() => undefined);
       yield decodePage(`${what} in ${this.#options.path}`, page, after);
       after = page.last;
     }
+  }
+
+  /** Forgotten while it was read, or never to be missed. */
+  async #missing({ what, range }: Pick<PagesOf, "what" | "range">, after: number) {
+    const { oldest, head } = await range();
+    if (oldest > after + 1 || head <= after) {
+      return new RollcallError("OUT_OF_RANGE", `${what} was truncated after ${after}`);
+    }
+    return corrupt(this.#options.path, `entry ${after + 1} of ${what} is missing`);
   }
 
   close(): Promise<void> {
@@ -137,6 +140,13 @@ export class SqliteSession {
     await this.commits.settled();
     await this.#thread.stop();
   }
+}
+
+/** The log or a stream. */
+interface PagesOf {
+  readonly what: string;
+  readonly read: (span: Span) => Promise<Page | undefined>;
+  readonly range: () => Promise<LogRange>;
 }
 
 /** The entries of a page that come after `after`. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,6 +12,7 @@ import {
   streamAfter,
 } from "../../../test/support/log/conformance-case.ts";
 import { storeConformance } from "../../../test/support/log/conformance.ts";
+import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
 
 const BUILT = new URL("../../../dist/lib/index.js", import.meta.url).href;
@@ -42,6 +43,51 @@ describe("a sqlite store", () => {
     expect(sqliteStore({ path }).description).toBe(`sqlite at ${path}`);
   });
 });
+
+test("a block that is missing from a large file is damage, with its place", async () => {
+  const path = scratch();
+  const store = sqliteStore({ path });
+  await store.log.open();
+  for (let block = 0; block < 4; block += 1) await store.streams.append("job", [LARGE]);
+  await store.log.append({ entries: [LARGE] }, 0);
+  await store.log.append({ entries: [LARGE] }, 1);
+  await store.close();
+  const database = await connect(path);
+  database.exec("DELETE FROM journal WHERE last = 1");
+  database.close();
+
+  const found = sqliteStore({ path });
+  onTestFinished(() => found.close());
+  await found.log.open();
+  const read = collect(found.streams.read("job", 0));
+  await expect(read).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
+  await expect(read).rejects.toThrow(`${path} is damaged`);
+  await expect(read).rejects.toThrow("of stream job");
+});
+
+test("an index of a large file that leaves out a row is found at the start", async () => {
+  const path = scratch();
+  const store = sqliteStore({ path });
+  await store.log.open();
+  for (let block = 0; block < 6; block += 1) await store.streams.append("job", [LARGE]);
+  await store.close();
+  // In Node 20 a connection with a statement has its file until the thread ends.
+  const copy = `${path}.copy`;
+  copyFileSync(path, copy);
+  const database = await connect(copy);
+  const { rootpage } = database
+    .prepare<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = ?")
+    .get("journal_by_stream") ?? { rootpage: 0 };
+  database.close();
+  // Five cells instead of six: the newest block is left out.
+  const file = openSync(path, "r+");
+  writeSync(file, Buffer.of(0, 5), 0, 2, (rootpage - 1) * 4096 + 3);
+  closeSync(file);
+  const found = sqliteStore({ path });
+  await expect(found.log.open()).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
+});
+
+const LARGE = "x".repeat(2 << 20);
 
 /** Appends as fast as it can and prints what was acknowledged, until it is killed. */
 const WRITER = `

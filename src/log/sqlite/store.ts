@@ -61,15 +61,17 @@ class SqliteLog implements Log {
   async append(batch: AppendBatch, expectedHead: number): Promise<void> {
     checkAppends(batch.streams ?? []);
     await this.#session.commits.append(batch, expectedHead);
-    const { length } = batch.entries;
-    if (length === 0) this.#session.tail.sign();
-    else this.#session.moveTo(expectedHead + length);
+    const { entries, fence = 0 } = batch;
+    if (entries.length === 0) this.#session.tail.sign();
+    else this.#session.moveTo(expectedHead + entries.length, fence);
   }
 
   async *read(after: number): AsyncGenerator<LogBatch> {
     const span = { after, through: this.#session.tail.head };
     checkReach("the log", after, this.#oldest);
-    yield* this.#session.pages("the log", span, (rest) => this.#session.call("readLog", rest));
+    const read = (rest: Span) => this.#session.call("readLog", rest);
+    const range = () => this.#session.call("range", undefined);
+    yield* this.#session.pages({ what: "the log", read, range }, span);
   }
 
   async *follow(after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
@@ -163,11 +165,13 @@ class SqliteStreams implements Streams {
     let known: StreamPage | undefined = await call({ after, through: Infinity });
     const { oldest, head } = known;
     checkReach(what, after, oldest);
-    yield* this.#session.pages(what, { after, through: head }, async (span) => {
+    const read = async (span: Span) => {
       const { page } = known ?? (await call(span));
       known = undefined;
       return page;
-    });
+    };
+    const range = () => this.range(stream);
+    yield* this.#session.pages({ what, read, range }, { after, through: head });
   }
 
   range(stream: string): Promise<StreamRange> {

@@ -205,20 +205,32 @@ export class StreamTables {
   }
 
   list(prefix: string, after: string): readonly NamedRange[] {
-    const rows = this.#database.prepare<StreamRow>(SQL.list);
-    return rows.all(after, prefix, prefix, LISTED_STREAMS).map((row) => {
-      const { name, trimmed, head } = this.#checked(row);
+    return this.#list(prefix, after).map(({ name, trimmed, head }) => {
       return { stream: name ?? "", oldest: trimmed + 1, head };
     });
   }
 
-  /** Reads all of a stream, which checks it. */
-  verify(name: string): void {
-    const row = this.#find(name);
-    if (!row) return;
-    const { trimmed, last, head } = row;
+  #list(prefix: string, after: string): readonly StreamRow[] {
+    const rows = this.#database.prepare<StreamRow>(SQL.list);
+    return rows.all(after, prefix, prefix, LISTED_STREAMS).map((row) => this.#checked(row));
+  }
+
+  /** Reads all of every stream, which checks it. */
+  verify(): void {
+    for (let after = ""; ;) {
+      const rows = this.#list("", after);
+      for (const row of rows) this.#verify(row);
+      const last = rows.at(-1);
+      if (!last) return;
+      after = last.name ?? "";
+    }
+  }
+
+  #verify(row: StreamRow): void {
+    const { name, trimmed, last, head } = row;
     let end = row.entries ? last : trimmed;
-    for (const page of this.#blocks.all(chainOf(row), end)) end = page.last;
+    const span = { after: end, through: head };
+    for (const page of this.#blocks.all(chainOf(row), span)) end = page.last;
     if (end !== head) throw corrupt(this.#file.path, `stream ${name} ends at ${end}, not ${head}`);
   }
 

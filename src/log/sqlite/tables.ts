@@ -3,6 +3,7 @@
  * commit that may write to all of them at once.
  */
 import { randomBytes } from "node:crypto";
+import type { RollcallError } from "../../core/errors.ts";
 import { fenced } from "../entries.ts";
 import type { LogRange } from "../log.ts";
 import { Batches, type Chain } from "./batches.ts";
@@ -22,7 +23,7 @@ import type {
 import { claimFile, isRaised, lastWriter, logIdOf, readUnchecked, setMeta } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
-import type { Witness, WitnessedHead } from "./witness.ts";
+import { UNSYNCED_COMMITS, type Witness, type WitnessedHead } from "./witness.ts";
 
 const INSERT = `
   INSERT INTO log (last, first, entries, checksum, id, previous) VALUES (?, ?, ${BLOB}, ?, ?, ?)`;
@@ -66,6 +67,7 @@ export class Tables {
   /** Whether this program has written to the file since it was opened. */
   #isClaimed = false;
   #lookedAtMs = performance.now();
+  #sweeps = 0;
 
   constructor(database: Database, { path, writtenBy, witness, place }: TablesOptions) {
     this.#database = database;
@@ -108,7 +110,10 @@ export class Tables {
     const statements = countStatements(commit);
     if (statements === 0) return write();
     try {
-      return statements === 1 && this.#isClaimed ? write() : this.#inTransaction(write);
+      const isAlone = statements === 1 && this.#isClaimed;
+      const result = isAlone ? write() : this.#inTransaction(write);
+      this.witnessed(writtenFence(commit, result));
+      return result;
     } catch (error) {
       this.streams.forgetCache();
       this.#file.unchecked = readUnchecked(this.#database);
@@ -139,9 +144,9 @@ export class Tables {
     this.#lookedAtMs = nowMs;
   }
 
-  /** After each write, before it is acknowledged. */
-  witnessed(): void {
-    this.#witness?.saw(this.#ends.head, this.#ends.running);
+  /** After each write that was synced, before it is acknowledged. */
+  witnessed(fence = 0): void {
+    this.#witness?.saw(this.#ends.head, this.#ends.running, fence);
   }
 
   #append({ text, count, expectedHead, streams }: Append): AppendOutcome {
@@ -190,30 +195,25 @@ export class Tables {
     this.#ends = { ...this.#ends, truncated: through, base };
   }
 
-  /** Needs no sync: what a power cut brings back is swept again. */
+  /** Needs no sync of its own: what a power cut brings back is swept again. */
   sweep(): boolean {
     if (!isRaised(this.#database)) return false;
-    return unsynced(
-      this.#database,
-      () =>
-        this.#batches.delete([], this.#ends.truncated) > 0 ||
-        this.snapshots.sweep() ||
-        this.streams.sweep(),
-    );
+    const write = () =>
+      this.#batches.delete([], this.#ends.truncated) > 0 ||
+      this.snapshots.sweep() ||
+      this.streams.sweep();
+    this.#sweeps += 1;
+    const isSynced = this.#sweeps % UNSYNCED_COMMITS === 0;
+    return isSynced ? transaction(this.#database, write) : unsynced(this.#database, write);
   }
 
   /** Reads everything, which checks it. */
   verify(): LogRange {
-    for (const _ of this.#batches.all(logChain(this.#ends.base), this.#ends.truncated));
+    const { base, truncated: after, head: through } = this.#ends;
+    for (const _ of this.#batches.all(logChain(base), { after, through }));
     this.snapshots.verify();
-    for (let after = ""; ;) {
-      const ranges = this.streams.list("", after);
-      for (const { stream } of ranges) {
-        this.streams.verify(stream);
-        after = stream;
-      }
-      if (ranges.length === 0) return this.range();
-    }
+    this.streams.verify();
+    return this.range();
   }
 
   get logId(): string {
@@ -226,10 +226,11 @@ export class Tables {
   }
 
   /** Whether the log holds what a witness saw. */
-  checkWitnessed({ head, checksum }: WitnessedHead): void {
+  checkWitnessed(witnessed: WitnessedHead): void {
+    const { head, checksum } = witnessed;
     const { truncated, base, head: end } = this.#ends;
     const { path } = this.#file;
-    if (end < head) throw corrupt(path, `the log ends at ${end}, but ${head} was acknowledged`);
+    if (end < head) throw lost(path, end, witnessed);
     if (head <= truncated) return;
     const found = this.#batches.checksumAt(logChain(base), head);
     checkSum({ path, what: `entry ${head} of the log`, expected: checksum, found });
@@ -237,14 +238,36 @@ export class Tables {
 
   /** Moves the write-ahead log into the file, which tells the next one that all is well. */
   close(): void {
+    if (this.#witness) moveWal(this.#database);
     this.#database.close();
     const { head, running: checksum } = this.#ends;
-    this.#witness?.close({ head, checksum });
+    // A file that was moved has no say in what is at its path now.
+    const isKept = this.#place?.isKept() ?? true;
+    this.#witness?.close(isKept ? { head, checksum } : undefined);
+  }
+}
+
+export function lost(path: string, end: number, { head }: WitnessedHead): RollcallError {
+  return corrupt(path, `the log ends at ${end}, but ${head} was acknowledged`);
+}
+
+/** In Node 20 SQLite itself closes the file only when the thread ends: later than the witness. */
+function moveWal(database: Database): void {
+  try {
+    database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // A reader has it, or the disk is full: the next one that opens the file finds it there.
   }
 }
 
 function logChain(start: number): Chain {
   return { scope: [], what: "the log", start };
+}
+
+/** The highest fence of the appends to the log that were not refused. */
+function writtenFence({ appends }: Commit, { outcomes }: CommitResult): number {
+  const isWritten = ({ count }: Append, index: number) => count > 0 && !outcomes[index]?.fenced;
+  return appends.filter(isWritten).reduce((most, { fence }) => Math.max(most, fence), 0);
 }
 
 /** A single statement is a transaction by itself. */

@@ -68,6 +68,16 @@ test("a floor that is known at the place counts, too", async () => {
   expect((await opened(options.path).log.open()).floor).toBeGreaterThan(1e15);
 });
 
+test("where a backup knows no floor, the fence of its state counts", async () => {
+  const { store, ...options } = await inUse();
+  fs.rmSync(`${options.path}.witness`);
+  expect(await backUp(options)).toMatchObject({ floor: 0 });
+  await store.close();
+  const place = scratch();
+  await beginRestore(options.target, place).commit(1e15);
+  expect((await opened(place).log.open()).floor).toBeGreaterThan(1e15);
+});
+
 test("a backup goes to no place that is taken, and over no other backup", async () => {
   const { store, ...options } = await inUse();
   await backUp(options);

@@ -7,6 +7,7 @@ import { RollcallError } from "../../core/errors.ts";
 import type { LogRange } from "../log.ts";
 import type { Store } from "../store.ts";
 import { extract, partOf, readBackup, type BackupFacts } from "./backup.ts";
+import { syncFolder } from "./place.ts";
 import type { Name, Argument, Result } from "./protocol.ts";
 import { SqliteSession } from "./session.ts";
 import { sqliteStore } from "./store.ts";
@@ -77,15 +78,20 @@ export interface Restoring {
   readonly facts: BackupFacts;
   /** What the backup holds, not open yet. */
   readonly store: Store;
-  /** Gives it its place; the store is closed. Tokens and terms go on above all from before. */
-  commit(): Promise<void>;
+  /**
+   * Gives it its place; the store is closed. Tokens and terms go on above all from before, and
+   * above the fence of the state: a backup may have been made where no witness was.
+   */
+  commit(fence?: number): Promise<void>;
   /** Leaves nothing behind. */
   abandon(): Promise<void>;
 }
 
 /** Puts a backup beside an empty place. */
 export function beginRestore(file: string, path: string): Restoring {
-  for (const taken of [path, `${path}-wal`].filter((each) => existsSync(each))) {
+  // Of a file that was read only, an empty write-ahead log may be left.
+  const taken = existsSync(path) ? path : `${path}-wal`;
+  if (sizeOf(taken) > 0 || taken === path) {
     const message = `${taken} is there already: a backup goes to an empty place; move it away`;
     throw new RollcallError("ALREADY_EXISTS", message);
   }
@@ -97,10 +103,12 @@ export function beginRestore(file: string, path: string): Restoring {
   return {
     facts,
     store,
-    async commit() {
+    async commit(fence = 0) {
       await store.close();
-      writeFloor(path, floorAfter(facts, readWitness(path)?.floor ?? 0));
+      writeFloor(path, floorAfter(facts, { fence, known: readWitness(path)?.floor ?? 0 }));
+      for (const end of ["-wal", "-shm"]) rmSync(path + end, { force: true });
       renameSync(part, path);
+      syncFolder(path);
       removeAll(part);
     },
     async abandon() {
@@ -111,9 +119,17 @@ export function beginRestore(file: string, path: string): Restoring {
 }
 
 /** Above all that can have been handed out since the backup was made, and all that is known of. */
-function floorAfter({ floor, madeAtMs }: BackupFacts, known: number): number {
+function floorAfter({ floor, madeAtMs }: BackupFacts, { fence, known }: Fences): number {
   const sinceMs = Math.max(0, Date.now() - madeAtMs);
-  return Math.max(known, floor + RESERVED_AHEAD + Math.ceil(sinceMs) * TOKENS_PER_MS);
+  const since = RESERVED_AHEAD + Math.ceil(sinceMs) * TOKENS_PER_MS;
+  return Math.max(known, Math.max(floor, fence) + since);
+}
+
+interface Fences {
+  /** Of the state that the backup holds. */
+  readonly fence: number;
+  /** Of what was at the place before. */
+  readonly known: number;
 }
 
 function removeAll(path: string): void {

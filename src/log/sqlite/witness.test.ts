@@ -5,10 +5,12 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { flipBit } from "../../../test/flips/flips.ts";
 import type { Store } from "../store.ts";
 import { sqliteStore } from "./store.ts";
+import { backUp, compact, verify } from "./upkeep.ts";
 import { readWal } from "./wal.ts";
 import { readWitness } from "./witness.ts";
 
 const FRAME = 24 + 4096;
+const LARGE = "x".repeat(100_000);
 
 function scratch(): string {
   const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-witness-"));
@@ -70,6 +72,76 @@ test("a bit of any frame of the write-ahead log is damage, and it stays as it is
   }
 });
 
+test("readers refuse what the writer refuses, and leave it as it is", async () => {
+  const path = await killed();
+  const { committed } = readWal(`${path}-wal`);
+  const target = `${path}.backup`;
+  const readers = [
+    () => verify(path),
+    () => backUp({ path, target, madeBy: "this test" }),
+    () => compact(path),
+  ];
+  const whole = fs.readFileSync(`${path}-wal`);
+  for (const read of readers.slice(0, 2)) await read();
+  expect(fs.readFileSync(`${path}-wal`).equals(whole)).toBe(true);
+  fs.rmSync(target);
+
+  flipBit(`${path}-wal`, { at: 32 + (committed - 1) * FRAME + 200, bit: 3 });
+  const before = fs.readFileSync(`${path}-wal`);
+  for (const read of readers) {
+    await expect(read()).rejects.toThrow(`frame ${committed} of ${path}-wal is damaged`);
+  }
+  const reader = sqliteStore({ path, readOnly: true });
+  await expect(reader.log.open()).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
+  await reader.close();
+  expect(fs.readFileSync(`${path}-wal`).equals(before)).toBe(true);
+  expect(await refusalOf(path)).toContain(`frame ${committed} of ${path}-wal is damaged`);
+});
+
+test("a reader finds that what was acknowledged is not there", async () => {
+  const path = await killed();
+  fs.rmSync(`${path}-wal`);
+  await expect(verify(path)).rejects.toThrow("the log ends at 0, but 60 was acknowledged");
+});
+
+test("a second writer and a reader beside a busy one find it in use, not damaged", async () => {
+  const { log, path } = await working();
+  let isOver = false;
+  const busy = (async () => {
+    for (let head = 0; !isOver; head += 1) await log.append({ entries: [LARGE] }, head);
+  })();
+  for (let round = 0; round < 20; round += 1) {
+    const second = sqliteStore({ path });
+    await expect(second.log.open()).rejects.toMatchObject({ code: "LOCKED" });
+    const reader = sqliteStore({ path, readOnly: true });
+    await reader.log.open();
+    await reader.close();
+  }
+  isOver = true;
+  await busy;
+});
+
+test("a write-ahead log without its database is refused, and stays", async () => {
+  const path = await killed();
+  fs.rmSync(path);
+  expect(await refusalOf(path)).toContain(`it is missing, but ${path}-wal is there without it`);
+  expect(fs.existsSync(`${path}-wal`)).toBe(true);
+});
+
+test("a file that was moved tells the witness of its successor nothing", async () => {
+  const first = await working();
+  const { path } = first;
+  await first.log.append({ entries: ["one", "two"] }, 0);
+  for (const end of ["", "-wal", "-shm"]) fs.renameSync(path + end, `${path}.moved${end}`);
+  const second = opened(path);
+  await second.log.open();
+  await second.log.append({ entries: ["another"] }, 0);
+  await first.close();
+  expect(readWitness(path)?.head).toMatchObject({ head: 1 });
+  await second.close();
+  expect(await opened(path).log.open()).toMatchObject({ head: 1 });
+});
+
 test("a write-ahead log that was cut or whose header is damaged is refused", async () => {
   const path = await killed();
   const cut = copyOf(path);
@@ -109,6 +181,18 @@ test("a commit that was not acknowledged may be torn", async () => {
   fs.writeFileSync(`${copy}.witness`, witness);
   fs.truncateSync(`${copy}-wal`, fs.statSync(`${copy}-wal`).size - 10);
   expect(await opened(copy).log.open()).toEqual({ head: 1, oldest: 1 });
+});
+
+test("what a sweep deleted may come back by a power cut", async () => {
+  const { log, streams, path } = await working();
+  await log.append({ entries: ["one"] }, 0);
+  for (let block = 0; block < 20; block += 1) await streams.append("job", [LARGE]);
+  await streams.remove("job");
+  const frames = () => readWitness(path)?.head?.frames ?? 0;
+  await vi.waitFor(() => expect(readWal(`${path}-wal`).committed).toBeGreaterThan(frames()));
+  const copy = copyOf(path);
+  fs.truncateSync(`${copy}-wal`, 32 + frames() * FRAME);
+  expect(await opened(copy).log.open()).toMatchObject({ head: 1 });
 });
 
 test("a file that was emptied is refused, and one that was moved away begins anew", async () => {

@@ -3,22 +3,35 @@
  *
  * - The floor: no token and no term that was ever handed out is above it. It is reserved far ahead
  *   and synced before anything above the last floor is committed, so that it is seldom written, and
- *   what begins above it after a loss is above everything from before.
+ *   what begins above it after a loss is above everything from before. After a loss it is owed:
+ *   until an append has begun above it, every opening hands it out again.
  * - The head: how far the log had come, and how long the write-ahead log was, when the last commit
- *   was acknowledged. It is written over in place after each commit, without a sync of its own: it
+ *   was synced. It is written over in place after each such commit, without a sync of its own: it
  *   survives the death of the process, and after a power cut it is older, never newer, than what is
  *   on the disk. A log that ends before it has lost something.
  *
+ * A write-ahead log that is made anew draws its number by chance. So before a session writes, a
+ * line that tells of an earlier log loses that part, and both that and the last line of a session
+ * are synced: a line that tells of a write-ahead log tells of this one, or of an earlier round.
+ *
  * Each line has a checksum; one that does not hold counts as not there.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
+import * as fs from "node:fs";
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import { corrupt } from "./driver.ts";
+import { syncFolder } from "./place.ts";
 import type { WalContent } from "./wal.ts";
 
 /** A million grants are a second of work at the most, and use up nothing that would be missed. */
 export const RESERVED_AHEAD = 1_000_000;
+
+/**
+ * How many commits a power cut may tear or leave holes in: those of the sweep that were not synced,
+ * and the one that was being written. More that stand behind a damaged frame prove that it was
+ * whole once.
+ */
+export const UNSYNCED_COMMITS = 8;
 
 const LINE = 128;
 const FLOOR_LINE = 0;
@@ -37,6 +50,8 @@ export interface WitnessedHead {
 
 export interface Testimony {
   readonly floor: number;
+  /** Whether something may have been lost, and nothing has begun above the floor since. */
+  readonly isOwed: boolean;
   readonly head: WitnessedHead | undefined;
 }
 
@@ -44,13 +59,18 @@ export interface Testimony {
 export function readWitness(path: string): Testimony | undefined {
   let text: string;
   try {
-    text = readFileSync(witnessFile(path), "latin1");
+    text = fs.readFileSync(witnessFile(path), "latin1");
   } catch {
     return undefined;
   }
-  const floor = parseLine(text, FLOOR_LINE) as { readonly floor: number } | undefined;
+  const line = parseLine(text, FLOOR_LINE) as FloorLine | undefined;
   const head = parseLine(text, HEAD_LINE) as WitnessedHead | undefined;
-  return { floor: floor?.floor ?? 0, head };
+  return { floor: line?.floor ?? 0, isOwed: line?.isOwed === true || !head, head };
+}
+
+interface FloorLine {
+  readonly floor: number;
+  readonly isOwed?: boolean;
 }
 
 export class Witness {
@@ -58,11 +78,29 @@ export class Witness {
   readonly #shared: WalIndex;
   #file: number | undefined;
   #floor: number;
+  /** What an append has to begin above, if anything. */
+  #owed: number | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, testimony: Testimony | undefined) {
+    const { floor, isOwed, head } = testimony ?? { floor: 0, isOwed: false, head: undefined };
     this.#path = path;
     this.#shared = new WalIndex(path);
-    this.#floor = readWitness(path)?.floor ?? 0;
+    this.#floor = floor;
+    this.#owed = isOwed && floor > 0 ? floor : undefined;
+    if (head && head.frames > 0) this.#begin({ ...head, ...NO_FRAMES });
+    else if (!head && this.#owed !== undefined) this.#begin(undefined);
+  }
+
+  #begin(head: WitnessedHead | undefined): void {
+    const file = this.#open();
+    this.#writeFloor(file, this.#floor);
+    if (head) writeLine(file, HEAD_LINE, head);
+    fs.fsyncSync(file);
+  }
+
+  /** Given where something may have been lost: no token and no term from before is above it. */
+  get owed(): number | undefined {
+    return this.#owed;
   }
 
   /** Before anything above the floor is committed. */
@@ -70,27 +108,42 @@ export class Witness {
     if (fence <= this.#floor) return;
     const floor = fence + RESERVED_AHEAD;
     const file = this.#open();
-    writeLine(file, FLOOR_LINE, { floor });
-    fsyncSync(file);
+    this.#writeFloor(file, floor);
+    fs.fsyncSync(file);
     this.#floor = floor;
   }
 
-  /** After each commit, before it is acknowledged. */
-  saw(head: number, checksum: number): void {
+  #writeFloor(file: number, floor: number): void {
+    const line: FloorLine = { floor, isOwed: this.#owed !== undefined };
+    writeLine(file, FLOOR_LINE, line);
+  }
+
+  /** After each commit that is synced, before it is acknowledged. */
+  saw(head: number, checksum: number, fence: number): void {
     try {
-      writeLine(this.#open(), HEAD_LINE, { head, checksum, ...this.#shared.read() });
+      const file = this.#open();
+      writeLine(file, HEAD_LINE, { head, checksum, ...this.#shared.read() });
+      if (this.#owed === undefined || fence < this.#owed) return;
+      this.#owed = undefined;
+      this.#writeFloor(file, this.#floor);
     } catch {
       // A full disk. What was committed is: without a witness less would be noticed, that is all.
     }
   }
 
-  /** The database is closed, and has no write-ahead log any more. */
+  /** The database is closed; unless a reader has it, there is no write-ahead log any more. */
   close(last: { readonly head: number; readonly checksum: number } | undefined): void {
     this.#shared.close();
-    if (this.#file === undefined) return;
-    if (last) writeLine(this.#file, HEAD_LINE, { ...last, ...NO_FRAMES });
-    closeSync(this.#file);
+    const file = this.#file;
+    if (file === undefined) return;
     this.#file = undefined;
+    const isLeft = (fs.statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    try {
+      if (last && !isLeft) writeLine(file, HEAD_LINE, { ...last, ...NO_FRAMES });
+      if (last) fs.fsyncSync(file);
+    } finally {
+      fs.closeSync(file);
+    }
   }
 
   #open(): number {
@@ -101,32 +154,39 @@ export class Witness {
 
 /** For a database that begins anew above everything that was handed out before. */
 export function writeFloor(path: string, floor: number): void {
-  const file = openSync(witnessFile(path), "w", 0o600);
-  writeLine(file, FLOOR_LINE, { floor });
-  fsyncSync(file);
-  closeSync(file);
+  const file = openWitness(path);
+  try {
+    const lines = lineOf({ floor, isOwed: true }) + " ".repeat(LINE);
+    fs.writeSync(file, Buffer.from(lines, "latin1"), 0, lines.length, 0);
+    fs.fsyncSync(file);
+  } finally {
+    fs.closeSync(file);
+  }
 }
 
 /** Refuses a write-ahead log that SQLite would open without what was acknowledged. */
 export function checkWal(path: string, wal: WalContent, head: WitnessedHead | undefined): void {
   const file = `${path}-wal`;
   const bad = `frame ${wal.verified + 1} of ${file}`;
+  // It is synced before the first frame is written behind it.
+  if (wal.hasFrames && !wal.isValid) throw corrupt(path, `the header of ${file} is damaged`);
   if (head && head.frames > 0 && wal.hasFrames) {
-    if (!wal.isValid) throw corrupt(path, `the header of ${file} is damaged`);
     const isSame = wal.round === head.round && wal.salt === head.salt;
     if (isSame && wal.committed < head.frames) {
       throw corrupt(path, `${bad} is damaged, and ${head.frames} frames were acknowledged`);
     }
-    if (!isSame && wal.round !== (head.round + 1) >>> 0) {
+    if (!isSame && !isLater(wal.round, head.round)) {
       throw corrupt(path, `${file} is not the one that was written last`);
     }
-  } else if (!head && wal.hasFrames && !wal.isValid) {
-    throw corrupt(path, `the header of ${file} is damaged`);
   }
-  // A power cut may tear the commit that was being written, and only that.
-  if (wal.commitsBehind > (head ? 1 : 0)) {
+  if (wal.commitsBehind > UNSYNCED_COMMITS) {
     throw corrupt(path, `${bad} is damaged, and ${wal.commitsBehind} commits stand behind it`);
   }
+}
+
+/** The number of a round begins anywhere, and after the highest comes 0. */
+function isLater(round: number, than: number): boolean {
+  return ((round - than) | 0) > 0;
 }
 
 function witnessFile(path: string): string {
@@ -135,17 +195,21 @@ function witnessFile(path: string): string {
 
 function openWitness(path: string): number {
   try {
-    return openSync(witnessFile(path), "r+");
+    return fs.openSync(witnessFile(path), "r+");
   } catch {
-    return openSync(witnessFile(path), "w+", 0o600);
+    const file = fs.openSync(witnessFile(path), "w+", 0o600);
+    syncFolder(path);
+    return file;
   }
 }
 
 function writeLine(file: number, line: number, facts: object): void {
+  fs.writeSync(file, Buffer.from(lineOf(facts), "latin1"), 0, LINE, line * LINE);
+}
+
+function lineOf(facts: object): string {
   const text = JSON.stringify(facts);
-  const sum = crc32(text).toString(16).padStart(8, "0");
-  const bytes = Buffer.from(`${text.padEnd(LINE - 10)} ${sum}\n`, "latin1");
-  writeSync(file, bytes, 0, LINE, line * LINE);
+  return `${text.padEnd(LINE - 10)} ${crc32(text).toString(16).padStart(8, "0")}\n`;
 }
 
 function parseLine(text: string, line: number): unknown {
@@ -179,7 +243,7 @@ class WalIndex {
     this.#file ??= openIndex(this.#path);
     if (this.#file === undefined) return NO_FRAMES;
     const { byteLength } = this.#header;
-    if (readSync(this.#file, this.#header, 0, byteLength, 0) < byteLength) return NO_FRAMES;
+    if (fs.readSync(this.#file, this.#header, 0, byteLength, 0) < byteLength) return NO_FRAMES;
     return {
       frames: this.#header.getUint32(16, IS_LITTLE_ENDIAN),
       round: this.#header.getUint32(32),
@@ -188,7 +252,7 @@ class WalIndex {
   }
 
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file);
+    if (this.#file !== undefined) fs.closeSync(this.#file);
     this.#file = undefined;
   }
 }
@@ -196,7 +260,7 @@ class WalIndex {
 /** Where there is none, SQLite has the file for itself and keeps the index in its memory. */
 function openIndex(path: string): number | undefined {
   try {
-    return openSync(path, "r");
+    return fs.openSync(path, "r");
   } catch {
     return undefined;
   }

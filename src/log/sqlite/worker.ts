@@ -6,7 +6,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
 import { makeBackup } from "./backup.ts";
 import { checkPages } from "./check.ts";
-import { openForReading } from "./database.ts";
 import { storageError, type Database } from "./driver.ts";
 import {
   ExitGate,
@@ -15,7 +14,7 @@ import {
   type ThreadReply,
   type ThreadRequest,
 } from "./protocol.ts";
-import { openTables } from "./opening.ts";
+import { openReader, openTables } from "./opening.ts";
 import { Tables } from "./tables.ts";
 import { forgetHolder } from "./writer-lock.ts";
 
@@ -34,8 +33,12 @@ const operations: Operations = {
   async open(options) {
     path = options.path;
     if (options.isReader) {
-      reading = await openForReading(path);
-      return readOnce(reading, () => tables().opened());
+      const { database, head } = await openReader(path);
+      reading = database;
+      return readOnce(reading, () => {
+        if (head) tables().checkWitnessed(head);
+        return tables().opened();
+      });
     }
     const { tables: found, floor } = await openTables(path, options.writtenBy);
     opened = found;
@@ -86,13 +89,12 @@ function readOnce<T>(database: Database, read: () => T): T {
   }
 }
 
-const WRITES: ReadonlySet<Name> = new Set<Name>([
-  "commit",
+/** Calls that sync what they write. A commit sees to its witness itself, a sweep needs none. */
+const SYNCED: ReadonlySet<Name> = new Set<Name>([
   "truncate",
   "beginSnapshot",
   "addChunks",
   "finishSnapshot",
-  "sweep",
   "compact",
 ]);
 /** Calls that a reader makes outside of a transaction. */
@@ -103,8 +105,7 @@ function run({ name, argument }: ThreadRequest): unknown {
   const operation = operations[name] as (argument: unknown) => ReturnType<Operations[Name]>;
   if (!reading || FREE.has(name)) {
     const value = operation(argument);
-    // A sweep that is done says so, and has written nothing.
-    if (WRITES.has(name) && value !== false) tables().witnessed();
+    if (SYNCED.has(name)) tables().witnessed();
     return value;
   }
   return readOnce(reading, () => operation(argument));

@@ -83,10 +83,15 @@ export function forgetHolder(path: string): void {
 /** Says who has the file, if it is that; else the error as it is. */
 export function lockedError(path: string, error: unknown): unknown {
   if (codeOf(storageError(error, path)) !== "LOCKED") return error;
-  const { pid, host } = readHolder(path) ?? {};
-  const holder = pid === undefined ? "another process" : `process ${pid} on ${host}`;
+  const holder = holderOf(path) ?? "another process";
   const message = `${path} is in use by ${holder}: stop it first, or use another path`;
   return new RollcallError("LOCKED", message, { cause: error });
+}
+
+/** The writer, in words, as far as is known without its lock. */
+export function holderOf(path: string): string | undefined {
+  const holder = readHolder(path);
+  return holder && `process ${holder.pid} on ${holder.host}`;
 }
 
 function readHolder(path: string): Holder | undefined {

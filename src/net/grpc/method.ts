@@ -11,6 +11,7 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { codeOf, invalidArgument } from "../../core/errors.ts";
+import { KIB } from "../../core/units.ts";
 import { GatheredBytes } from "../gathered-bytes.ts";
 import type { WaitingBytes } from "../waiting.ts";
 import { framed, FrameReader } from "./frames.ts";
@@ -30,6 +31,9 @@ export interface MethodOptions {
   /** A call met a fault of this program. */
   readonly onFault: (error: unknown) => void;
 }
+
+/** What an open call costs beside its message: its stream and its headers, about. */
+const CALL_BYTES = 4 * KIB;
 
 type Stream = Feed | AsyncIterable<Message>;
 
@@ -73,7 +77,7 @@ class Method {
     this.#gather(call, async (request) => {
       try {
         const answer = await handler(request, call);
-        call.answer(framed(toBinary(this.#output, answer)));
+        if (!call.isOver) call.answer(framed(toBinary(this.#output, answer)));
       } catch (error) {
         this.#fail(call, error);
       }
@@ -117,7 +121,7 @@ class Method {
         if (isLast) return;
         // The rest may take its time.
         message &&= Buffer.from(message);
-        requests.hold(call, reader.keptBytes + (message?.length ?? 0));
+        requests.hold(call, CALL_BYTES + reader.keptBytes + (message?.length ?? 0));
       } catch (error) {
         end();
         this.#fail(call, error);
@@ -131,16 +135,18 @@ class Method {
           throw invalidArgument("the call ended without a whole message");
         }
         const request = this.#decoded(message);
-        call.whenAdmitted(() => {
-          end();
-          void use(request);
-        });
+        call.whenAdmitted(() =>
+          stream.whenRoom(() => {
+            end();
+            void use(request);
+          }),
+        );
       } catch (error) {
         end();
         this.#fail(call, error);
       }
     };
-    requests.hold(call, 0);
+    requests.hold(call, CALL_BYTES);
     call.onClose = end;
     stream.take({ data: onData, end: onEnd });
   }

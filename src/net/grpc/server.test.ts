@@ -170,7 +170,8 @@ describe("a request", () => {
   });
 
   test("gives way when those that are coming hold too much, if it has waited longest", async () => {
-    const opened = await open({}, {}, { bytes: 20 });
+    // Each has 4 KiB beside what came of its message.
+    const opened = await open({}, {}, { bytes: 2 * 4096 + 20 });
     const first = begin(opened, CHECK);
     first.stream.write(request("a".repeat(50)).subarray(0, 15));
     const second = begin(opened, CHECK);

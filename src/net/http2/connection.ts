@@ -79,6 +79,7 @@ export class Http2Connection implements Carrier, Waiter {
     this.#settingsSent = new Allowance({ atOnce: each, perSecond: each }, "SETTINGS");
     this.#outbox = new Outbox(socket, {
       answers: options.answers,
+      unreadBytes: limits.unreadBytes,
       waiter: this,
       onEnded: (stream) => this.#ended(stream),
     });
@@ -131,6 +132,10 @@ export class Http2Connection implements Carrier, Waiter {
 
   waits(bytes: number): void {
     this.#outbox.waits(bytes);
+  }
+
+  whenRoom(stream: Stream, then: () => void): void {
+    this.#outbox.whenRoom(stream, then);
   }
 
   send(stream: Stream): void {
@@ -310,8 +315,7 @@ export class Http2Connection implements Carrier, Waiter {
   #open(id: number, fields: readonly Field[] | undefined, isEnd: boolean): void {
     this.#lastId = id;
     const { limits, onStream } = this.#options;
-    const isFull =
-      this.#streams.size >= this.#mostStreams || this.#outbox.unreadBytes > limits.unreadBytes;
+    const isFull = this.#streams.size >= this.#mostStreams || !this.#outbox.hasRoom;
     if (this.#isClosing || isFull) return this.#refuseId(id, ERROR.REFUSED_STREAM);
     if (!fields) return this.#refuseId(id, ERROR.ENHANCE_YOUR_CALM);
     const headers = requestHeaders(fields);

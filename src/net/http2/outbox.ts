@@ -21,9 +21,14 @@ export interface OutboxOptions {
   /** Counts what waits for a client that does not read, here and in the streams. */
   readonly answers: WaitingBytes;
   readonly waiter: Waiter;
+  /** While more waits, no further answers are made. */
+  readonly unreadBytes: number;
   /** All that a stream had to say is out. */
   readonly onEnded: (stream: Stream) => void;
 }
+
+/** Answers that are begun before the size of the first is known. One may have megabytes. */
+const BEGUN_AT_ONCE = 128;
 
 export class Outbox {
   readonly #socket: Socket;
@@ -42,6 +47,9 @@ export class Outbox {
   readonly #blocked = new Set<Stream>();
   /** Those that lack room of their own. */
   readonly #starved = new Set<Stream>();
+  /** Answers that are not begun: too much of others is not read, or too many were begun at once. */
+  readonly #withheld = new Map<Stream, () => void>();
+  #begun = 0;
   /** The send window of a new stream. */
   #initialWindow = DEFAULT_WINDOW;
 
@@ -82,8 +90,31 @@ export class Outbox {
     return true;
   }
 
+  get hasRoom(): boolean {
+    return this.#unreadBytes <= this.#options.unreadBytes;
+  }
+
+  /** Calls when an answer may be begun; never for a stream that is forgotten by then. */
+  whenRoom(stream: Stream, then: () => void): void {
+    this.#begun += 1;
+    if (this.#begun <= BEGUN_AT_ONCE && this.#withheld.size === 0 && this.hasRoom) return then();
+    this.#withheld.set(stream, then);
+    if (this.#begun === BEGUN_AT_ONCE + 1) setImmediate(this.#beginWithheld);
+  }
+
+  readonly #beginWithheld = (): void => {
+    this.#begun = 0;
+    for (const [stream, then] of this.#withheld) {
+      if (!this.hasRoom) return;
+      if (this.#begun === BEGUN_AT_ONCE) return void setImmediate(this.#beginWithheld);
+      this.#begun += 1;
+      this.#withheld.delete(stream);
+      then();
+    }
+  };
+
   /** What waits in streams, and for the socket to be read. */
-  get unreadBytes(): number {
+  get #unreadBytes(): number {
     return this.#waitingBytes + (this.#isCongested ? this.#socket.writableLength : 0);
   }
 
@@ -113,7 +144,8 @@ export class Outbox {
       stream.sendCredit -= length;
       this.#window -= length;
     }
-    this.forget(stream);
+    this.#blocked.delete(stream);
+    this.#starved.delete(stream);
     if (stream.trailers && !stream.isLocalEnded) {
       this.headers(stream.id, stream.trailers, true);
       this.#options.onEnded(stream);
@@ -212,6 +244,7 @@ export class Outbox {
   forget(stream: Stream): void {
     this.#blocked.delete(stream);
     this.#starved.delete(stream);
+    this.#withheld.delete(stream);
   }
 
   #roomOf({ sendCredit }: Stream): number {
@@ -254,12 +287,15 @@ export class Outbox {
       this.#isCongested = !this.#socket.write(bytes);
     }
     this.#count();
+    // What was begun since is counted by now.
+    if (this.#withheld.size > 0) this.#beginWithheld();
+    else this.#begun = 0;
     if (this.#isEnding) this.#socket.end();
   }
 
   #count(): void {
     const { answers, waiter } = this.#options;
-    const bytes = this.unreadBytes;
+    const bytes = this.#unreadBytes;
     if (bytes > 0) answers.hold(waiter, bytes);
     else if (this.#isHeld) answers.release(waiter);
     this.#isHeld = bytes > 0;

@@ -22,6 +22,8 @@ export interface Carrier {
   credit(stream: Stream, bytes: number): void;
   /** So much more of a stream waits to be sent, or less. */
   waits(bytes: number): void;
+  /** Calls when an answer may be made; never for a stream that is closed by then. */
+  whenRoom(stream: Stream, then: () => void): void;
   /** Its caller is known: it may have more streams. */
   welcome(): void;
   reset(stream: Stream, number: ErrorNumber): void;
@@ -137,6 +139,11 @@ export class Stream {
     this.respond(answer.headers);
     this.#queue(answer.data);
     this.end(answer.trailers);
+  }
+
+  /** Calls when an answer may be made: at once, where the client reads those before it. */
+  whenRoom(then: () => void): void {
+    if (!this.isClosed) this.#carrier.whenRoom(this, then);
   }
 
   /** Ends it at once, with what waits. */

@@ -2,13 +2,14 @@
 import { EVERYTHING } from "../../../src/core/visibility.ts";
 import type { Amount } from "../../../src/core/jobs/decimal.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
-import { deadlineOf } from "../../../src/core/job-deadlines.ts";
+import { deadlineOf, graceOf } from "../../../src/core/job-deadlines.ts";
 import { agentRowId } from "../../../src/core/agent-jobs.ts";
 import type { Job, JobEntry, Jobs } from "../../../src/core/jobs.ts";
 import type { State } from "../../../src/core/state.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
 
-export function jobProblems({ jobs }: State): string[] {
+export function jobProblems(state: State): string[] {
+  const { jobs } = state;
   const problems: string[] = [];
   const count = { running: 0, timed: 0, ended: 0, keyed: 0 };
   for (const [id, entry] of jobs.byId) {
@@ -16,7 +17,7 @@ export function jobProblems({ jobs }: State): string[] {
     if (job.id !== id) problems.push(`${id} is filed under another name`);
     if (job.status === "running") count.running += 1;
     if (job.session && !jobs.bySession.of(job.session).has(id)) problems.push(`bySession: ${id}`);
-    problems.push(...heapProblems(jobs, entry), ...childProblems(jobs, entry));
+    problems.push(...heapProblems(state, entry), ...childProblems(jobs, entry));
     if (isTerminal(job.status)) count[entry.heap === jobs.keyed ? "keyed" : "ended"] += 1;
     else if (deadlineOf(job) < Infinity) count.timed += 1;
   }
@@ -28,9 +29,10 @@ export function jobProblems({ jobs }: State): string[] {
   return [...problems, ...queueProblems(jobs), ...purseProblems(jobs)];
 }
 
-function heapProblems(jobs: Jobs, { job, timer, heap }: JobEntry): string[] {
+function heapProblems(state: State, { job, timer, heap }: JobEntry): string[] {
+  const { jobs } = state;
   const isOver = isTerminal(job.status);
-  const dueMs = isOver ? forgetAtMs(jobs, job) : deadlineOf(job);
+  const dueMs = isOver ? forgetAtMs(jobs, job) : deadlineOf(job, graceOf(state));
   if (dueMs === Infinity) return heap || timer.place >= 0 ? [`${job.id} has a timer`] : [];
   const isRight = isOver ? heap === jobs.ended || heap === jobs.keyed : heap === jobs.deadlines;
   if (!isRight) return [`${job.id} stands in the wrong heap`];

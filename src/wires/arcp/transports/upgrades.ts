@@ -40,6 +40,8 @@ export class Upgrades {
     this.#server = new WebSocketServer({
       ...SOCKET_OPTIONS,
       noServer: true,
+      // The vigil answers pings.
+      autoPong: false,
       handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : ([...offered][0] ?? false)),
     });
   }
@@ -52,9 +54,10 @@ export class Upgrades {
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (opened) => {
-      const transport = webSocketTransport(opened, socket);
-      this.#vigil.add(opened, socket);
-      this.#accept(transport, request);
+      // Nothing is read before somebody listens to the transport.
+      opened.pause();
+      const onWritten = this.#vigil.add(opened, socket);
+      this.#accept(webSocketTransport(opened, socket, onWritten), request);
     });
   };
 

@@ -19,6 +19,8 @@ function frame(kind: number, length: number): Buffer {
   return Buffer.concat([header, Buffer.alloc(length, "x")]);
 }
 
+/** What kernels keep of it for somebody who does not read is little beside all of it. */
+const PING_TEXT = "many".padEnd(120, ".");
 const [TEXT, BEGINNING, MIDDLE, END, PING] = [0x81, 0x01, 0x00, 0x80, 0x89];
 
 describe("an incomplete message", () => {
@@ -66,12 +68,13 @@ const UPGRADE =
 
 async function ground() {
   const clock = new TestClock();
-  const messages = newWaiting(clock).websocket_messages;
+  const waiting = newWaiting(clock);
+  const { websocket_messages: messages } = waiting;
   const upgrades = new Upgrades({
     accept: (transport) => {
       transport.open({ onFrame() {}, onDrained() {}, onClosed() {} });
     },
-    messages,
+    waiting,
     clock,
   });
   const server = createServer().on("upgrade", upgrades.upgrade).listen(0, "127.0.0.1");
@@ -102,6 +105,24 @@ test("a message that does not come whole ends its connection after 30 s", async 
   await clock.advance(messages.limits.ms);
   await closed;
   await vi.waitFor(() => expect(messages).toMatchObject({ bytes: 0, cuts: 1 }));
+});
+
+test("of the pings of a client that reads nothing the last one is answered", async () => {
+  const { dial } = await ground();
+  const socket = await dial();
+  socket.pause();
+  const [many, last] = [PING_TEXT, "last".padEnd(PING_TEXT.length)].map((text) => {
+    const bytes = frame(PING, text.length);
+    bytes.write(text, 6);
+    return bytes;
+  });
+  const flood = Buffer.concat(Array.from({ length: 100_000 }, () => many ?? Buffer.of()));
+  await new Promise((written) => socket.write(flood, written));
+  await new Promise((written) => socket.write(last ?? "", written));
+  let heard = "";
+  socket.on("data", (bytes: Buffer) => (heard += bytes.toString("latin1"))).resume();
+  await vi.waitFor(() => expect(heard.trimEnd().endsWith("last")).toBe(true));
+  expect(heard.split(PING_TEXT).length).toBeLessThan(100_000);
 });
 
 test("a client that does not answer pings is let go of; one that does stays", async () => {

@@ -1,53 +1,73 @@
 /**
  * Looks after the server's end of WebSockets. What has come of a message is counted, and is not
- * waited for for ever; and each end is asked from time to time whether it is there, whatever the
+ * waited for for ever; what the client does not read is counted, and only the last of its pings is
+ * answered meanwhile; and each end is asked from time to time whether it is there, whatever the
  * session above has agreed on.
  */
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
-import { newWaiting, type WaitingBytes } from "../../../net/waiting.ts";
+import { newWaiting, type Waiting } from "../../../net/waiting.ts";
 import { IncompleteMessage } from "./incomplete.ts";
 import { TRANSPORT } from "./limits.ts";
 
 export interface VigilOptions {
-  /** Counts messages that have not come whole. */
-  readonly messages?: WaitingBytes | undefined;
+  /** Shared by all doors of the process. */
+  readonly waiting?: Waiting | undefined;
   readonly clock?: Pick<Clock, "after">;
 }
 
 export class Vigil {
-  readonly #messages: WaitingBytes;
+  readonly #waiting: Waiting;
   readonly #clock: Pick<Clock, "after">;
   readonly #open = new Set<WebSocket>();
   /** Those of which nothing was heard since they were asked. */
   readonly #asked = new Set<WebSocket>();
   #stopAsking: (() => void) | undefined;
 
-  constructor({ messages = newWaiting().websocket_messages, clock = systemClock }: VigilOptions) {
-    this.#messages = messages;
+  constructor({ waiting = newWaiting(), clock = systemClock }: VigilOptions) {
+    this.#waiting = waiting;
     this.#clock = clock;
   }
 
-  /** The socket must not be read yet. */
-  add(socket: WebSocket, stream: Duplex): void {
+  /** The socket must not be read yet. Gives what to call when something was written. */
+  add(socket: WebSocket, stream: Duplex): () => void {
+    const { websocket_messages: messages, websocket_answers: answers } = this.#waiting;
     const incomplete = new IncompleteMessage();
-    const waiter = { cut: () => socket.terminate() };
+    const incoming = { cut: () => socket.terminate() };
+    const outgoing = { cut: () => socket.terminate() };
+    let lastPing: Buffer | undefined;
+    const onWritten = () => {
+      if (stream.writableNeedDrain) answers.hold(outgoing, stream.writableLength);
+    };
+    const onDrained = () => {
+      answers.release(outgoing);
+      if (lastPing && socket.readyState === socket.OPEN) socket.pong(lastPing);
+      lastPing = undefined;
+    };
     this.#open.add(socket);
+    stream.on("drain", onDrained);
+    socket.on("ping", (data: Buffer) => {
+      if (stream.writableNeedDrain) lastPing = Buffer.from(data);
+      else socket.pong(data);
+    });
     stream.on("data", (chunk: Buffer) => {
       this.#asked.delete(socket);
       incomplete.push(chunk);
-      if (incomplete.bytes > 0) this.#messages.hold(waiter, incomplete.bytes);
-      else this.#messages.release(waiter);
+      if (incomplete.bytes > 0) messages.hold(incoming, incomplete.bytes);
+      else messages.release(incoming);
     });
     socket.once("close", () => {
-      this.#messages.release(waiter);
+      stream.off("drain", onDrained);
+      messages.release(incoming);
+      answers.release(outgoing);
       this.#open.delete(socket);
       this.#asked.delete(socket);
       if (this.#open.size === 0) this.close();
     });
     this.#stopAsking ??= this.#askLater();
+    return onWritten;
   }
 
   /** Leaves no timer behind. */

@@ -118,8 +118,12 @@ function unreachable(url: string, cause: Error): string {
 }
 
 /** The server's end of a socket that is open, on the stream it was made of. */
-export function webSocketTransport(socket: WebSocket, stream: Duplex): Transport {
-  return new WebSocketTransport(socket, new PlainOutbox(socket, stream));
+export function webSocketTransport(
+  socket: WebSocket,
+  stream: Duplex,
+  onWritten: () => void,
+): Transport {
+  return new WebSocketTransport(socket, new PlainOutbox(socket, stream, onWritten));
 }
 
 /** Gathers what is sent in a turn. */
@@ -134,13 +138,15 @@ interface Outbox {
 class PlainOutbox implements Outbox {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
+  readonly #onWritten: () => void;
   #frames: string[] = [];
   #onSent: () => void = () => undefined;
   gathered = 0;
 
-  constructor(socket: WebSocket, stream: Duplex) {
+  constructor(socket: WebSocket, stream: Duplex, onWritten: () => void) {
     this.#socket = socket;
     this.#stream = stream;
+    this.#onWritten = onWritten;
   }
 
   add(frame: string, onSent: () => void): void {
@@ -157,7 +163,7 @@ class PlainOutbox implements Outbox {
     this.gathered = 0;
     // Nothing may follow the frame that closes.
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#stream.write(textFrames(frames), this.#onSent);
+    if (!this.#stream.write(textFrames(frames), this.#onSent)) this.#onWritten();
   };
 }
 

@@ -11,13 +11,13 @@ import { RollcallError } from "../../../core/errors.ts";
 import type { RecordedEvent } from "../../../core/events.ts";
 import type { Watch, WatchItem } from "../../../engine/watch.ts";
 import type { Feed } from "../../../net/grpc/service.ts";
-import { eventFrame, eventFrames } from "./event-message.ts";
+import { eventFrame } from "./event-message.ts";
 
 export class EventFeed implements Feed {
   readonly #watch: Watch;
-  readonly #isWanted: (recorded: RecordedEvent) => boolean;
+  readonly #isWanted: ((recorded: RecordedEvent) => boolean) | undefined;
 
-  constructor(watch: Watch, isWanted: (recorded: RecordedEvent) => boolean = () => true) {
+  constructor(watch: Watch, isWanted?: (recorded: RecordedEvent) => boolean) {
     this.#watch = watch;
     this.#isWanted = isWanted;
   }
@@ -30,20 +30,35 @@ export class EventFeed implements Feed {
     for (;;) {
       const items = await this.#watch.pull();
       if (items.length === 0) throw new RollcallError("UNAVAILABLE", "this node is closing");
-      const events = items.flatMap((item) => this.#wanted(item));
-      const [first] = events;
-      if (first) return events.length === 1 ? eventFrame(first) : eventFrames(events);
+      const frames = this.#isWanted ? framesOf(items, this.#isWanted) : sharedFrames(items);
+      if (frames.length > 0) return frames;
     }
   }
 
   close(): void {
     this.#watch.close();
   }
+}
 
-  #wanted(item: WatchItem): readonly RecordedEvent[] {
+/** Watchers that are up to date are handed the very same items: their bytes are made once. */
+function sharedFrames(items: readonly WatchItem[]): Buffer {
+  const known = shared.get(items);
+  if (known) return known;
+  const frames = framesOf(items, () => true);
+  shared.set(items, frames);
+  return frames;
+}
+
+const shared = new WeakMap<readonly WatchItem[], Buffer>();
+
+function framesOf(
+  items: readonly WatchItem[],
+  isWanted: (recorded: RecordedEvent) => boolean,
+): Buffer {
+  const frames = items.flatMap((item) => {
     switch (item.kind) {
       case "event":
-        return this.#isWanted(item.recorded) ? [item.recorded] : [];
+        return isWanted(item.recorded) ? [eventFrame(item.recorded)] : [];
       case "bookmark":
         return [];
       case "resync": {
@@ -53,5 +68,7 @@ export class EventFeed implements Feed {
         throw new RollcallError("OUT_OF_RANGE", message);
       }
     }
-  }
+  });
+  const [only] = frames;
+  return only && frames.length === 1 ? only : Buffer.concat(frames);
 }

@@ -42,22 +42,6 @@ export function eventFrame(recorded: RecordedEvent): Buffer {
   return frame;
 }
 
-/**
- * The frames of several, one after the other. Watchers that are up to date are woken together and
- * want the same ones, so the last answer is mostly the next one as well.
- */
-export function eventFrames(events: readonly RecordedEvent[]): Buffer {
-  const isSame =
-    events.length === joined.events.length && events.every((each, i) => each === joined.events[i]);
-  if (!isSame) joined = { events, frames: Buffer.concat(events.map(eventFrame)) };
-  return joined.frames;
-}
-
-let joined: { readonly events: readonly RecordedEvent[]; readonly frames: Buffer } = {
-  events: [],
-  frames: Buffer.alloc(0),
-};
-
 /** The subject of the event, where the proto has a message for it; of a task, the change. */
 function payloadOf(event: Event): Any | undefined {
   switch (event.type) {
