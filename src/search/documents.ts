@@ -1,7 +1,8 @@
 /**
- * The index: one document per agent that is not dead, ranked by how alike its vector is to
- * the query's, plus a little for shared words and for a name that the query has (see
- * word-index.ts; weights were chosen by the first half of the evaluation set). Tools are no matter of rank: an agent has them or is left out.
+ * The index: one document per agent that is not dead, ranked by how alike its vector is to the
+ * query's, plus a little for shared words and for a name that the query has (see word-index.ts;
+ * the weights were chosen by the first half of the evaluation set). Tools are no matter of rank: an
+ * agent has them or is left out.
  *
  * A document has a slot, its place in all arrays. The dead leave theirs empty; once more slots are
  * empty than taken, all move together. It lives on a thread of its own: see worker.ts.
