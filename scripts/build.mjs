@@ -26,7 +26,7 @@ const QUICK_PROGRAMS = { sidecar: "src/bin/sidecar.ts" };
 /**
  * Called again and again by people, status lines and agents. CommonJS starts a fifth sooner.
  * `rollcall` is hooks, and the way to all else; `acp` is the proxy, for which an editor waits,
- * and `acp-attendant` the thread beside it.
+ * and `acp-attendant` the thread beside it. Of `ls` what is rare is in files of its own.
  */
 const FRONT = {
   rollcall: "src/bin/rollcall.ts",
@@ -34,6 +34,8 @@ const FRONT = {
   "acp-attendant": "src/bin/acp-attendant.ts",
   "agent-status": "src/bin/agent-status.ts",
 };
+
+const LS = { ls: "src/bin/ls.ts" };
 
 const SHEBANG = "#!/usr/bin/env node";
 
@@ -44,7 +46,13 @@ const lock = join(root, ".cache", "build.lock");
 /** What dist/ depends on, as one word. */
 function fingerprint() {
   const sources = filesUnder("src").filter((file) => !file.endsWith(".test.ts"));
-  const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+  const settings = [
+    "assets/openapi.json",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+  ];
   const recipe = ["scripts/build.mjs", "scripts/bundle.mjs", "scripts/library.mjs"];
   const hash = createHash("sha256");
   for (const file of [...sources, ...settings, ...recipe]) {
@@ -100,6 +108,7 @@ async function buildPrograms(directory) {
     await bundle({ [name]: source }, bin, { whole: true, format: "cjs", banner: () => SHEBANG });
     fs.chmodSync(join(bin, `${name}.cjs`), 0o755);
   }
+  await bundle(present(LS), bin, { format: "cjs", operations: ["fleet.list"] });
   for (const [name] of [...Object.entries(programs), ...quick]) {
     fs.chmodSync(join(bin, `${name}.js`), 0o755);
   }

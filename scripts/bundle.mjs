@@ -6,7 +6,7 @@
  * does. So `new URL("./worker.js", import.meta.url)` and `new URL("../../package.json",
  * import.meta.url)` mean the same from all of them.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { root } from "./root.mjs";
@@ -44,15 +44,18 @@ export function present(entries) {
  * @param {(name: string) => string} [options.banner] the first line of an entry
  * @param {boolean} [options.whole] everything in one file, also what is loaded on demand
  * @param {"esm" | "cjs"} [options.format]
+ * @param {readonly string[]} [options.operations] those that it calls, where it is one command:
+ *   to read the description of all takes longer than to call one
  */
 export async function bundle(entries, directory, options = {}) {
   const { sourcemap = false, external = NATIVE, banner = () => "" } = options;
-  const { whole = false, format = "esm" } = options;
+  const { whole = false, format = "esm", operations } = options;
   const bundler = await rolldown({
     cwd: root,
     input: entries,
     platform: "node",
     external,
+    plugins: operations ? [describing(operations)] : [],
     resolve: {
       alias: {
         // Its main file is UMD, which no bundler sees through; it brings ES modules as well.
@@ -72,11 +75,51 @@ export async function bundle(entries, directory, options = {}) {
       format,
       sourcemap,
       entryFileNames: format === "cjs" ? "[name].cjs" : "[name].js",
-      chunkFileNames: "[name]-[hash].js",
+      chunkFileNames: format === "cjs" ? "[name]-[hash].cjs" : "[name]-[hash].js",
       ...(whole && { codeSplitting: false }),
+      // All that it needs at once in one file, and what is loaded on demand in others.
+      ...(operations && { codeSplitting: { groups: [{ name: "needed", tags: ["$initial"] }] } }),
       banner: (chunk) => (chunk.isEntry ? banner(chunk.name) : ""),
     });
   } finally {
     await bundler.close();
   }
+}
+
+/**
+ * In the place of the description of the whole API that of these operations.
+ * @param {readonly string[]} operations
+ * @returns {import("rolldown").Plugin}
+ */
+function describing(operations) {
+  return {
+    name: "describing",
+    load(id) {
+      if (!id.endsWith("/src/cli/api-document.ts")) return null;
+      const { paths, components } = JSON.parse(readFileSync(join(root, DESCRIPTION), "utf8"));
+      const described = Object.entries(paths).filter(([, { get, post }]) =>
+        operations.includes((get ?? post).operationId),
+      );
+      const named = new Set(namesIn(described));
+      for (const name of named)
+        for (const each of namesIn(components.schemas[name])) named.add(each);
+      const schemas = Object.fromEntries(
+        [...named].map((name) => [name, components.schemas[name]]),
+      );
+      const document = { paths: Object.fromEntries(described), components: { schemas } };
+      const text = JSON.stringify(JSON.stringify(document));
+      return `let known; export const apiDocument = () => (known ??= JSON.parse(${text}));`;
+    },
+  };
+}
+
+const DESCRIPTION = "assets/openapi.json";
+
+/**
+ * The schemas that a part of the description refers to.
+ * @param {unknown} part
+ */
+function namesIn(part) {
+  const found = JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g);
+  return Array.from(found, ([, name = ""]) => name);
 }

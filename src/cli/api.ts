@@ -3,13 +3,12 @@
  * table of operations. The table itself would cost every command the loading of its schemas; only
  * its types come from there.
  */
-import { readFileSync } from "node:fs";
 import { invalidArgument } from "../core/errors.ts";
-import { incompatible } from "../net/http/request.ts";
+import { incompatible } from "../net/http/refusal.ts";
 import type { AnswerOf, InputOf, OperationName } from "../operations/table.ts";
 import type { Client, PostOptions } from "../wires/api/client/client.ts";
-import type { OpenApi } from "../wires/api/openapi.ts";
 import type { Schema, Schemas } from "../wires/api/openapi-example.ts";
+import { apiDocument } from "./api-document.ts";
 import { shapeCheck } from "./shape.ts";
 
 /** A field of the input. */
@@ -47,16 +46,8 @@ interface DocumentedOperation {
 
 type Content = { readonly "application/json": { readonly schema: Schema } };
 
-let known: OpenApi | undefined;
-
-function api(): OpenApi {
-  const file = new URL("../../assets/openapi.json", import.meta.url);
-  known ??= JSON.parse(readFileSync(file, "utf8")) as OpenApi;
-  return known;
-}
-
 export function apiOperation(name: OperationName): ApiOperation {
-  const { paths, components } = api();
+  const { paths, components } = apiDocument();
   for (const [path, methods] of Object.entries(paths)) {
     const { get, post } = methods as Readonly<Record<string, unknown>>;
     const found = (get ?? post) as DocumentedOperation;
@@ -129,7 +120,7 @@ export async function lookUp<Name extends OperationName>(
 
 /** The answer, if it is what this version knows by that name. */
 function checked<Name extends OperationName>(name: Name, answer: unknown): AnswerOf<Name> {
-  const problem = shapeCheck(api().components.schemas)(answer, apiOperation(name).answer);
+  const problem = shapeCheck(apiDocument().components.schemas)(answer, apiOperation(name).answer);
   if (problem === undefined) return answer as AnswerOf<Name>;
   throw incompatible(`${name}: ${problem}`);
 }

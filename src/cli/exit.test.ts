@@ -48,3 +48,9 @@ test("an unexpected error hides its stack until asked for it, and its escapes al
   expect(verbose).toContain("caused by Error: the disk");
   expect(verbose).not.toContain("\u001b");
 });
+
+test("an error is broken between words where the terminal is narrow", () => {
+  const narrow = new Output({ isTTY: true, columns: 24, write: () => true }, { NO_COLOR: "1" });
+  const refused = new RollcallError("NOT_HOLDER", "agent-1 does not hold the lease deploy");
+  expect(describeError(refused, narrow, {})).toBe("error: agent-1 does not\nhold the lease deploy");
+});

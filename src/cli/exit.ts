@@ -5,7 +5,8 @@
 import { codeOf, RollcallError, type ErrorCode } from "../core/errors.ts";
 import { clean } from "./terminal/clean.ts";
 import type { Environment } from "../machine/surroundings.ts";
-import type { Output } from "./terminal/output.ts";
+import type { Output, Style } from "./terminal/output.ts";
+import { wrap } from "./terminal/width.ts";
 
 export const EXIT = {
   done: 0,
@@ -59,12 +60,18 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
 export function describeError(error: unknown, output: Output, env: Environment): string {
   const message = clean(error instanceof Error ? error.message : String(error)) || "failed";
   const isOurs = error instanceof RollcallError && error.code !== "INTERNAL";
-  const lines = [`${output.paint("red", isOurs ? "error:" : "internal error:")} ${message}`];
+  const lines = labelled(["red", isOurs ? "error:" : "internal error:"], message, output);
   const advice = isOurs && message.startsWith("no daemon") ? ADVICE[error.code] : undefined;
-  if (advice !== undefined) lines.push(`${output.paint("dim", "try:")} ${advice}`);
+  if (advice !== undefined) lines.push(...labelled(["dim", "try:"], advice, output));
   if (isVerbose(env)) lines.push(...stackOf(error));
   else if (!isOurs) lines.push(`${output.paint("dim", "more:")} run it again with --verbose`);
   return lines.join("\n");
+}
+
+/** Broken between words where a terminal would break it in the middle of one. */
+function labelled([style, label]: readonly [Style, string], text: string, output: Output) {
+  const [first = "", ...rest] = wrap(`${label} ${text}`, output.columns);
+  return [`${output.paint(style, label)}${first.slice(label.length)}`, ...rest];
 }
 
 function stackOf(error: unknown): readonly string[] {

@@ -5,7 +5,7 @@
 import type { Command, RouteMap, StricliIntegration } from "@stricli/core";
 import type { Context } from "./context.ts";
 import type { Output } from "./terminal/output.ts";
-import { padEnd, widthOf } from "./terminal/width.ts";
+import { padEnd, widthOf, wrap } from "./terminal/width.ts";
 
 type Flag = NonNullable<Command<Context>["parameters"]["flags"]>[string];
 type Positional = NonNullable<Command<Context>["parameters"]["positional"]>;
@@ -136,17 +136,6 @@ export function table(rows: readonly HelpRow[], columns = Infinity): readonly st
 }
 
 const NARROWEST = 30;
-
-function wrap(text: string, columns: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1);
-    const isRoom = line !== undefined && widthOf(line) + 1 + widthOf(word) <= columns;
-    if (isRoom) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
 
 /** A line that is one capitalised word or two, and nothing else, is a heading. */
 function paintHeading(text: string, output: Output): string {

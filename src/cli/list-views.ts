@@ -4,7 +4,7 @@
  * its own.
  */
 import type { Context } from "./context.ts";
-import { note, printJson } from "./daemon.ts";
+import { note, printJson } from "./print.ts";
 import type { ListFlags } from "./flags.ts";
 import { drawnList, rowsOf, type ListedPage, type ListLook, type ListSource } from "./listing.ts";
 import { clean } from "./terminal/clean.ts";
@@ -15,7 +15,7 @@ import { truncate } from "./terminal/width.ts";
 /** Ages grow, and heartbeats are no events. */
 const AGEING_MS = 1_000;
 
-export interface Watching<Item, Answer extends object = object> {
+export interface ListDisplay<Item, Answer extends object = object> {
   readonly context: Context;
   readonly source: ListSource<Item, Answer>;
   readonly look: ListLook<Item, Answer>;
@@ -34,7 +34,7 @@ export interface ListView<Item, Answer extends object = object> extends AsyncDis
 }
 
 export function viewOf<Item, Answer extends object>(
-  watching: Watching<Item, Answer>,
+  watching: ListDisplay<Item, Answer>,
 ): ListView<Item, Answer> {
   if (watching.view) return watching.view();
   if (watching.flags.json === true) return jsonView(watching.context);
@@ -42,13 +42,13 @@ export function viewOf<Item, Answer extends object>(
 }
 
 class ScreenView<Item, Answer extends object> implements ListView<Item, Answer> {
-  readonly #watching: Watching<Item, Answer>;
+  readonly #watching: ListDisplay<Item, Answer>;
   readonly #screen: Screen;
   readonly freshMs = AGEING_MS;
   #listed: ListedPage<Item, Answer> | undefined;
   #trouble = "";
 
-  constructor(watching: Watching<Item, Answer>) {
+  constructor(watching: ListDisplay<Item, Answer>) {
     this.#watching = watching;
     this.#screen = new Screen(watching.context.out);
   }
@@ -99,13 +99,13 @@ class ScreenView<Item, Answer extends object> implements ListView<Item, Answer> 
 }
 
 class LinesView<Item, Answer extends object> implements ListView<Item, Answer> {
-  readonly #watching: Watching<Item, Answer>;
+  readonly #watching: ListDisplay<Item, Answer>;
   readonly limit = Infinity;
   readonly freshMs = undefined;
   #shown: ReadonlyMap<string, string> = new Map();
   #isFirst = true;
 
-  constructor(watching: Watching<Item, Answer>) {
+  constructor(watching: ListDisplay<Item, Answer>) {
     this.#watching = watching;
   }
 

@@ -2,18 +2,14 @@
  * A list as a table for people, as JSON for programs, or live. What a noun has of its own (its
  * columns, its filters, its topics) is a `Listing`; the rest is the same for all and is here.
  */
-import type { Command } from "@stricli/core";
 import { invalidArgument } from "../core/errors.ts";
 import { shortId } from "../core/words.ts";
-import type { AnswerOf, OperationName } from "../operations/table.ts";
+import type { OperationName } from "../operations/table.ts";
 import type { Client } from "../wires/api/client/client.ts";
 import type { ConnectionState } from "../wires/api/client/events.ts";
 import { apiOperation, lookUp, type QueryValue } from "./api.ts";
-import type { Context } from "./context.ts";
-import { daemonOf, lookOf, note, noteMoment, printJson } from "./daemon.ts";
-import { listFlags, type ListFlags } from "./flags.ts";
-import type { Watching } from "./list-views.ts";
-import { commandLine, type CommandWords } from "./operation.ts";
+import type { ListDisplay } from "./list-views.ts";
+import { lookOf, note, noteMoment, printJson } from "./print.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
 
 /** How a list is shown. */
@@ -87,45 +83,8 @@ export interface ListedPage<Item, Answer extends object = object> {
   readonly answer: Answer;
 }
 
-/** The type of a row of the list. */
-type RowOf<Name extends OperationName> = {
-  [Field in keyof AnswerOf<Name>]-?: AnswerOf<Name>[Field] extends readonly (infer Row)[]
-    ? Row
-    : never;
-}[keyof AnswerOf<Name>];
-
-interface ListCommand<Item, Own>
-  extends CommandWords<Own>, Pick<ListSpec<Item>, "topics" | "columns" | "key"> {
-  /** Shown when the list is empty: without filters, and with some. */
-  readonly nothing: readonly [all: string, filtered: string];
-}
-
-/** A command that lists what an operation answers with. */
-export function listOperation<Name extends OperationName, Own = object>(
-  name: Name,
-  how: ListCommand<RowOf<Name>, Own>,
-): Command<Context> {
-  const line = commandLine(name, how);
-  const { topics, columns, nothing } = how;
-  const [noun = ""] = name.split(".");
-  return line.command<ListFlags>(listFlags, async (context, typed) => {
-    const { flags } = typed;
-    await using daemon = daemonOf(context, flags);
-    const listing: ListSpec<RowOf<Name>> = {
-      operation: name,
-      input: (await line.input({ ...typed, daemon, context })) as ListSpec<unknown>["input"],
-      noun,
-      topics,
-      columns,
-      key: (row) => how.key(row),
-      nothing: nothing[Number(line.hasFilters(flags))] ?? "",
-    };
-    await showList({ context, source: daemonList(daemon, listing), look: listing, flags });
-  });
-}
-
 export async function showList<Item, Answer extends object>(
-  watching: Watching<Item, Answer>,
+  watching: ListDisplay<Item, Answer>,
 ): Promise<void> {
   const { context, source, look, flags } = watching;
   if (flags.at !== undefined && flags.watch === true) {

@@ -7,7 +7,7 @@
 import type { ConnectionState } from "../wires/api/client/events.ts";
 import { codeOf, wireCodes } from "../core/errors.ts";
 import type { Context } from "./context.ts";
-import { viewOf, type ListView, type Watching } from "./list-views.ts";
+import { viewOf, type ListView, type ListDisplay } from "./list-views.ts";
 import type { ListSource } from "./listing.ts";
 import { isQuit } from "./terminal/screen.ts";
 
@@ -15,7 +15,7 @@ import { isQuit } from "./terminal/screen.ts";
 const SHORTEST_MS = 100;
 
 export async function watchList<Item, Answer extends object>(
-  watching: Watching<Item, Answer>,
+  watching: ListDisplay<Item, Answer>,
 ): Promise<void> {
   await using view = viewOf(watching);
   await keepShowing({ ...watching, view, limit: watching.flags.limit });

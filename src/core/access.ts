@@ -1,7 +1,7 @@
 /**
  * The one decision in front of every call: may this caller do this action to this resource?
  *
- *   its roles allow the action? ──no──▶ denied
+ *   its roles allow the action? ──no──▶ denied (but /metrics to a trusted network)
  *            │ yes
  *   it is an admin? ──yes──▶ allowed
  *            │ no
@@ -14,8 +14,8 @@
  * delete the policy anyway, and a slip must not lock everybody out.
  */
 import { RollcallError } from "./errors.ts";
-import { checkPolicy, type Policies, type Verdict } from "./policies.ts";
-import type { Principal } from "./principals.ts";
+import { checkPolicy, type Policies, type Policy, type Verdict } from "./policies.ts";
+import { isNetwork, type Principal } from "./principals.ts";
 import { grantOf, subjectOf, type Action } from "./roles.ts";
 
 /** What a call needs. In its resource `{taskId}` stands for that field of the input. */
@@ -33,7 +33,7 @@ export function judge(
   { action, resource }: { readonly action: string; readonly resource: string },
 ): Verdict {
   const { name, roles } = caller;
-  const grant = grantOf(roles, action);
+  const grant = grantTo(caller, action);
   if (!grant) {
     const reason = `no role of ${name} (${roles.join(", ")}) allows ${action}`;
     return { allowed: false, reason, policy: undefined };
@@ -47,6 +47,21 @@ export function judge(
   return { allowed: true, reason: `allowed by policy "${grant.id}"`, policy: grant };
 }
 
+/** Scrapers of metrics present nothing: a network that is trusted may read them in any role. */
+const METRICS: Policy = {
+  id: "network/metrics.read",
+  subject: "net:*",
+  action: "metrics.read",
+  resource: "*",
+  effect: "allow",
+};
+
+function grantTo(caller: Caller, action: string): Policy | undefined {
+  const grant = grantOf(caller.roles, action);
+  if (grant || action !== METRICS.action || !isNetwork(caller)) return grant;
+  return METRICS;
+}
+
 /** The subjects that a policy may name to mean this caller. */
 export function subjectsOf({ name, roles }: Caller): readonly string[] {
   return [name, ...roles.map(subjectOf)];
@@ -55,7 +70,7 @@ export function subjectsOf({ name, roles }: Caller): readonly string[] {
 /** Throws where the caller may not. While no policy narrows anything this is a look-up. */
 export function permit(policies: Policies, caller: Caller, access: Access): void {
   const { action, resource } = access;
-  if (policies.narrowing.size === 0 && grantOf(caller.roles, action)) return;
+  if (policies.narrowing.size === 0 && grantTo(caller, action)) return;
   const { allowed, policy } = judge(policies, caller, access);
   if (allowed) return;
   const { name, roles } = caller;

@@ -4,6 +4,7 @@
  * their caller as well and are kept for a shorter time.
  */
 import { ownerOf, type By, type RecordedBy } from "./by.ts";
+import type { Report } from "./reports.ts";
 import type { Command } from "./rules.ts";
 import type { State } from "./state.ts";
 
@@ -41,12 +42,30 @@ export function auditedTarget(state: State, command: Command, by: By): string | 
       return `report:${command.aliases.join(" ")}`;
     case "directory.remove":
       return `directory:${command.url}`;
+    case "fleet.report":
+      return reportOfAnother(state, command.report, by);
+    case "fleet.forget":
+      return anothersReport(state, command.alias, by);
     default:
       return "agentId" in command ? anothersAgent(state, command.agentId, by) : undefined;
   }
 }
 
-function anothersAgent({ agents }: State, agentId: string, by: By): string | undefined {
+/** Once: the alias is the caller's from then on, and the row stays the one it was. */
+function reportOfAnother(state: State, { alias, agentId }: Report, by: By): string | undefined {
+  const before = state.reports.byAlias.get(alias)?.report;
+  const isNewHere = before?.agentId !== agentId;
+  return (
+    anothersReport(state, alias, by) ?? (isNewHere ? anothersAgent(state, agentId, by) : undefined)
+  );
+}
+
+function anothersReport({ reports }: State, alias: string, by: By): string | undefined {
+  const report = reports.byAlias.get(alias)?.report;
+  return report && ownerOf(report) !== by.principal.name ? `report:${alias}` : undefined;
+}
+
+export function anothersAgent({ agents }: State, agentId: string, by: By): string | undefined {
   const agent = agents.byId.get(agentId)?.agent;
   return agent && ownerOf(agent) !== by.principal.name ? `agent:${agentId}` : undefined;
 }

@@ -18,6 +18,7 @@ import { isTerminal } from "./jobs/outcome.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
 import { FIELD } from "./limits.ts";
+import type { Role } from "./principals.ts";
 import { beyondShare, SHARED, wishOf } from "./shares.ts";
 import type { State } from "./state.ts";
 
@@ -27,6 +28,7 @@ export interface SubmitCommand {
   /** The agent that was resolved. */
   readonly agent: string;
   readonly principal: string;
+  readonly roles?: readonly Role[] | undefined;
   readonly node: string;
   /** Empty where nobody listens by a session. */
   readonly session: string;
@@ -211,6 +213,7 @@ function newJob(
     fingerprint: command.fingerprint,
     requestId: command.requestId,
     delegateId: command.delegateId,
+    roles: command.roles,
     cancelReason: undefined,
     graceEndsAtMs: undefined,
     lastSeq: undefined,

@@ -32,6 +32,7 @@ import {
 import { NO_LEASE, parseLease, type JobLease, type LeaseRequest } from "./jobs/lease.ts";
 import { JOBS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
+import type { Role } from "./principals.ts";
 import { Holdings } from "./shares.ts";
 import type { State } from "./state.ts";
 
@@ -73,6 +74,8 @@ export interface Job {
   readonly requestId?: string | undefined;
   /** The parent's name for this delegation. */
   readonly delegateId?: string | undefined;
+  /** Of its submitter, for what it delegates; absent for an admin, whom no policy narrows. */
+  readonly roles?: readonly Role[] | undefined;
   /** Set once somebody cancelled it, with the moment at which it ends by force. */
   readonly cancelReason?: string | undefined;
   readonly graceEndsAtMs?: number | undefined;

@@ -156,6 +156,13 @@ export const AUDIT = {
   trimmedMs: 1 * HOUR,
   /** Callers and actions that are told apart within that time; the rest is one entry together. */
   denials: 1_000,
+  /** The same of callers that nobody knows: at most 4,800 entries a day, of all of them. */
+  strangersMs: 1 * HOUR,
+  strangers: 100,
+  /** Acts of operators for others that are noted once, for the life of a daemon. */
+  noted: 10_000,
+  /** Entries that are read in one go: about two milliseconds. */
+  readAtOnce: 500,
   targetLength: 300,
   reasonLength: 300,
 } as const;

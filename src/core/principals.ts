@@ -42,5 +42,17 @@ export const LOCAL: Principal = {
   roles: ["admin"],
 };
 
+const NETWORK = "net:";
+
+/** The principal of all callers from a trusted network. */
+export function networkNamed(range: string, role: Role): Principal {
+  const name = NETWORK + range;
+  return { name, kind: "service", namespace: DEFAULT_NAMESPACE, roles: [role] };
+}
+
+export function isNetwork({ name }: Pick<Principal, "name">): boolean {
+  return name.startsWith(NETWORK);
+}
+
 /** May do nothing. */
 export const NOBODY: Principal = { ...LOCAL, name: "nobody", roles: [] };

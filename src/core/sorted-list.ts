@@ -106,7 +106,8 @@ export class SortedList<Item> {
   }
 }
 
-function firstOf<T>(all: readonly T[], hasReached: (each: T) => boolean): number {
+/** The place of the first that has reached it: all behind it have reached it, too. */
+export function firstOf<T>(all: readonly T[], hasReached: (each: T) => boolean): number {
   let low = 0;
   let high = all.length;
   while (low < high) {

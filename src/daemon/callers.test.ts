@@ -137,6 +137,8 @@ describe("the audit", () => {
   interface Entry {
     readonly by: { readonly principal: string; readonly wire: string };
     readonly action: string;
+    readonly target: string;
+    readonly reason: string;
     readonly outcome: string;
     readonly count: number;
   }
@@ -153,8 +155,10 @@ describe("the audit", () => {
     await expect(eve.grpc(EntitlementsService.method.deletePolicy, { id: "x" })).rejects.toThrow(
       "may not",
     );
-    const [denied] = await audited("by=token:eve&action=policy.set");
-    expect(denied).toMatchObject({ outcome: "denied", count: 20, by: { wire: "http" } });
+    // Two where a second went by between.
+    const denied = await audited("by=token:eve&action=policy.set");
+    expect(denied[0]).toMatchObject({ outcome: "denied", by: { wire: "http" } });
+    expect(denied.reduce((sum, { count }) => sum + count, 0)).toBe(20);
     expect(await audited("by=token:eve&action=policy.delete")).toMatchObject([
       { outcome: "denied", by: { wire: "grpc", peer: "127.0.0.1" } },
     ]);
@@ -172,8 +176,49 @@ describe("the audit", () => {
       expect.arrayContaining(["token.create", "token.revoke"]),
     );
     const strangers = await audited("by=nobody");
-    expect(strangers).toMatchObject([{ action: "authenticate", outcome: "denied" }]);
+    expect(strangers).toMatchObject([
+      { action: "authenticate", outcome: "denied", by: { wire: "http", peer: "127.0.0.1" } },
+    ]);
     expect(JSON.stringify([made, strangers])).not.toContain("rollcall_");
+  });
+
+  test("has hellos that were refused, and calls that presented nothing", async () => {
+    const { secret: viewer = "" } = await callers.token("gazer", "viewer");
+    const url = `${callers.daemon.url.replace("http", "ws")}/arcp`;
+    for (const [token, why] of [
+      [viewer, "token:gazer (viewer) may not job.submit"],
+      ["wrong", "the token is not known"],
+    ] as const) {
+      await expect(ArcpClient.connect(url, { token, reconnect: false })).rejects.toThrow(why);
+    }
+    const forwarded = await fetch(`${callers.daemon.url}/v1/agents`, { headers: { via: "1.1 p" } });
+    expect(forwarded.status).toBe(403);
+    expect(await audited("by=token:gazer")).toMatchObject([
+      { action: "job.submit", outcome: "denied", by: { wire: "arcp" } },
+    ]);
+    const reasons = (await audited("by=nobody")).map(({ by, reason }) => `${by.wire}: ${reason}`);
+    expect(reasons).toEqual(
+      expect.arrayContaining([
+        "arcp: the token is not known",
+        expect.stringContaining("http: the call has the header via"),
+      ]),
+    );
+  });
+
+  test("has what an operator says over another's report, and its heartbeat once", async () => {
+    const card = { name: "beaten" };
+    const { message } = await ann.grpc(RegistryService.method.register, { card });
+    const { agentId } = message;
+    const facts = { liveness: { value: "alive" } };
+    const report = { alias: "script:squat", agentId: "squat", facts };
+    await ann.http("/v1/fleet/reports", { ...report, order: 1 });
+    const operator = await callers.token("helper", "operator");
+    for (let i = 0; i < 3; i += 1) {
+      await operator.http("/v1/fleet/reports", { ...report, order: 1_000 + i });
+      await operator.grpc(RegistryService.method.heartbeat, { agentId });
+    }
+    const targets = (await audited("by=token:helper")).map(({ target }) => target);
+    expect(targets.toSorted()).toEqual([`agent:${agentId}`, "report:script:squat"]);
   });
 
   test("is for operators alone, and says how far back it reaches", async () => {

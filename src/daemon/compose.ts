@@ -3,6 +3,7 @@
  * the opposite one. What cannot be opened closes what was.
  */
 import { join } from "node:path";
+import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
@@ -132,9 +133,9 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       guard: networks.guard,
       steps: [certificates, tokens, users, networks],
     });
-    const authenticator = tellingRefusals(identity, (by, reason) =>
-      audit.denied({ by, action: "authenticate", target: "" }, reason),
-    );
+    const onStranger = (by: By, reason: string) =>
+      audit.denied({ by, action: "authenticate", target: "" }, reason);
+    const authenticator = tellingRefusals(identity, onStranger);
     await audit.trim();
     const isLoopbackOnly = !answersOthers(config);
     const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
@@ -150,6 +151,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       logger,
       clock,
       authenticator,
+      onStranger,
       permit: permitBy(engine, (act, reason) => audit.denied(act, reason)),
       audit,
       tokens,

@@ -9,7 +9,7 @@ import type { ListedVersion } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
 import type { PinnedKey } from "../directory/signatures.ts";
-import { parseAddress, type Address } from "./address.ts";
+import { isWide, parseAddress, type Address } from "./address.ts";
 import { cardKeys } from "./card-keys.ts";
 import { parseValues, type Values } from "./config-schema.ts";
 import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
@@ -139,7 +139,10 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     {},
   );
   const state = dataDir(voices, { ...env, HOME: home });
-  const localTrust = localTrustOn(platform, values.local_trust);
+  const { addr, http_addr: http, arcp_addr: arcp, a2a_addr: a2a } = values;
+  const doors = [addr, http, arcp, a2a];
+  const isReached = doors.some((door) => typeof door === "object" && isWide(door));
+  const localTrust = localTrustOn({ platform, isWide: isReached }, values.local_trust);
   return {
     addr: values.addr === "off" ? undefined : (values.addr ?? parseAddress(DEFAULT_ADDR)),
     httpAddr: values.http_addr ?? parseAddress(DEFAULT_HTTP_ADDR),

@@ -6,6 +6,7 @@
  * A taken port stops the daemon: commands would talk to whatever has it. Only the drop-in for
  * agentkeeper, which programs bring along side by side, takes a free port for HTTP and says so.
  */
+import type { By } from "../core/by.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Audit } from "../engine/audit.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -20,6 +21,7 @@ import { apiRoutes } from "../wires/api/routes.ts";
 import { SseStreams } from "../wires/api/sse.ts";
 import { Health as HealthService } from "../net/grpc/gen/grpc/health/v1/health_pb.ts";
 import { Health } from "../net/grpc/health.ts";
+import { ADMITTED } from "../wires/route.ts";
 import { addKeeper } from "../wires/keeper/server/services.ts";
 import { servedDirectory } from "../wires/mcp/directory.ts";
 import { McpWire } from "../wires/mcp/wire.ts";
@@ -54,6 +56,8 @@ export interface DoorsOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly authenticator: Authenticator;
+  /** A caller was refused because nobody knows it. */
+  readonly onStranger: (by: By, reason: string) => void;
   readonly permit: Permit;
   readonly audit: Audit;
   readonly tokens: BearerTokens;
@@ -293,14 +297,14 @@ function mcpWire(options: DoorsOptions): McpWire {
 }
 
 function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
-  const { engine, services } = options;
+  const { engine, services, permit } = options;
   const health = new Health({
     isServing: () => notReady(options) === undefined,
     services: () => grpc.services.map(({ typeName }) => typeName),
     after: (ms, then) => options.clock.after(ms, then),
   });
-  grpc.add(HealthService, health.handlers);
-  addKeeper(grpc, { engine, claims: services.claims, finder: services.search });
+  grpc.add(HealthService, health.handlers, { accesses: ADMITTED });
+  addKeeper(grpc, { engine, claims: services.claims, finder: services.search, permit });
   if (options.config.reflection) grpc.addReflection();
   return health;
 }

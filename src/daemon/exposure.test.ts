@@ -66,3 +66,17 @@ describe("settings that lack others", () => {
     await expect(configOf(flags as Record<string, string>)).rejects.toThrow(reason);
   });
 });
+
+test.each(["127.0.0.1", "127.0.0.0/8", "::1", "0.0.0.0/0"])(
+  "a trusted proxy at %s beside a trusted network is warned of",
+  async (range) => {
+    const warning = /every user of this machine can pass for a proxy/;
+    const said = async (flags: Record<string, string>) => exposureOf(await configOf(flags)).join();
+    const proxies = { "trusted-proxies": range };
+    expect(await said({ ...proxies, trust: "10.1.0.0/16" })).toMatch(warning);
+    expect(await said(proxies)).not.toMatch(warning);
+    expect(await said({ "trusted-proxies": "10.2.0.1", trust: "10.1.0.0/16" })).not.toMatch(
+      warning,
+    );
+  },
+);

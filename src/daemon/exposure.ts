@@ -3,6 +3,8 @@
  * port beyond this machine needs TLS, or networks that are trusted; to do without is said aloud.
  */
 import { RollcallError } from "../core/errors.ts";
+import { isIn, ranges } from "../net/ip.ts";
+import { isLoopback } from "../net/loopback.ts";
 import { WAYS_OUT } from "../identity/networks.ts";
 import { formatAddress, isWide, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
@@ -36,6 +38,13 @@ export function checkExposure(config: Config): void {
   throw new RollcallError("INVALID_ARGUMENT", message);
 }
 
+/** Whether a range has addresses of this machine, which any of its users can call from. */
+function isHere(range: string): boolean {
+  const [address = ""] = range.split("/");
+  const addresses = ranges([range]);
+  return isLoopback(address) || isIn(addresses, "127.0.0.1") || isIn(addresses, "::1");
+}
+
 /** What is insecure or trusted, a sentence each; empty where only credentials let in. */
 export function exposureOf(config: Config): readonly string[] {
   const { trust, trustedProxies, insecure, tls, localTrust } = config;
@@ -46,6 +55,12 @@ export function exposureOf(config: Config): readonly string[] {
       : []),
     ...trust.map(({ name, role }) => `trusted: callers from ${name} need no token, role ${role}`),
     ...trustedProxies.map((range) => `trusted: proxies at ${range} say where a call comes from`),
+    ...(trust.length > 0 && trustedProxies.some(isHere)
+      ? [
+          "trusted: every user of this machine can pass for a proxy, name an address of trust in " +
+            "X-Forwarded-For, and have its role",
+        ]
+      : []),
     ...(localTrust === "any" ? ["trusted: every user of this machine is the owner"] : []),
   ];
 }

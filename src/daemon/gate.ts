@@ -44,7 +44,7 @@ export class Gate {
   }
 
   /** The caller of an admitted request; throws the reason for a refusal. */
-  admit(request: IncomingMessage): By | Promise<By> {
+  admit(request: IncomingMessage, mayPresentLater = false): By | Promise<By> {
     const { authenticator, calls, hosts } = this.#options;
     const peer = this.#options.peerOf?.(request) ?? peerOf(request.socket);
     calls.takeFrom(peer);
@@ -52,6 +52,9 @@ export class Gate {
     if (!peer.isOwnSocket) checkBrowser(request, hosts());
     const call: Caller = {
       peer,
+      wire: "http",
+      mayPresentLater,
+      headerNames: () => Object.keys(request.headers),
       header: (name) => {
         const value = request.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;

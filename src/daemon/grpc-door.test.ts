@@ -1,4 +1,5 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { ADMITTED } from "../wires/route.ts";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -41,7 +42,7 @@ async function open(options: Partial<GrpcDoorOptions> & { isReflecting?: boolean
   const state = { isServing: true };
   const services = () => door.services.map(({ typeName }) => typeName);
   const health = new Health({ isServing: () => state.isServing, services, after });
-  door.add(HealthService, health.handlers);
+  door.add(HealthService, health.handlers, { accesses: ADMITTED });
   if (options.isReflecting ?? true) door.addReflection();
   const { port } = await door.listen(FREE);
   const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());

@@ -19,6 +19,7 @@ import {
 import type { Access } from "../core/access.ts";
 import { LOCAL, type Principal } from "../core/principals.ts";
 import type { Permit } from "../operations/access.ts";
+import { ADMITTED } from "../wires/route.ts";
 import type { CallRate } from "./call-rate.ts";
 import { GRPC_CONNECTIONS } from "./limits.ts";
 import { listen } from "./listen.ts";
@@ -46,6 +47,11 @@ export interface GrpcDoorOptions {
   readonly onRefused?: () => void;
 }
 
+/** What callers of each method need, or that it is enough to be let in. */
+type GuardedService<Service extends DescService> = Omit<AddOptions<Service>, "accesses"> & {
+  readonly accesses: Accesses<Service> | typeof ADMITTED;
+};
+
 export class GrpcDoor {
   readonly #grpc: GrpcServer;
   readonly #front: Server;
@@ -62,8 +68,12 @@ export class GrpcDoor {
       limits: SERVER_LIMITS,
       waiting,
       admit: (caller) => {
-        const header = (name: string) => caller.header(name);
-        const call: Caller = { peer: peerOf(caller.socket), header };
+        const call: Caller = {
+          peer: peerOf(caller.socket),
+          wire: "grpc",
+          header: (name) => caller.header(name),
+          headerNames: () => caller.headerNames(),
+        };
         calls.takeFrom(call.peer);
         const admitted = authenticator.authenticate(call);
         const { access } = caller;
@@ -80,24 +90,26 @@ export class GrpcDoor {
     });
     this.#front = frontOf(this.#grpc.listener, { pair, protocols: ["h2"] });
     this.#sockets = new Sockets(this.#grpc.listener, { max, onRefused });
+    this.#sockets.followFront(this.#front);
   }
 
   add<Service extends DescService>(
     service: Service,
     handlers: Handlers<Service>,
-    options: AddOptions<Service> = {},
+    { accesses, ...limits }: GuardedService<Service>,
   ): void {
     this.#services.push(service);
-    this.#grpc.add(service, this.#guarded(handlers, options.accesses), options);
+    if (accesses === ADMITTED) return this.#grpc.add(service, handlers, limits);
+    this.#grpc.add(service, this.#guarded(handlers, accesses), { ...limits, accesses });
   }
 
   /** A method that is about one thing is asked for once more, when the message says which. */
   #guarded<Service extends DescService>(
     handlers: Handlers<Service>,
-    accesses: Accesses<Service> | undefined,
+    accesses: Accesses<Service>,
   ): Handlers<Service> {
     const guarded: Record<string, unknown> = { ...handlers };
-    for (const [name, access] of Object.entries<Access>(accesses ?? {})) {
+    for (const [name, access] of Object.entries<Access>(accesses)) {
       if (!access.resource.includes("{")) continue;
       const handle = guarded[name] as (request: object, call: Call) => unknown;
       guarded[name] = (request: object, call: Call) => {

@@ -117,6 +117,7 @@ export class HttpDoor {
     const { onRefused } = options;
     this.#sockets = new Sockets(this.#server, { max: this.#limits.connections, onRefused });
     this.#sockets.follow(this.#http2.listener);
+    this.#sockets.followFront(this.#front);
     this.#prepareRoutes();
   }
 
@@ -305,7 +306,8 @@ export class HttpDoor {
       if (!upgrade) throw new RollcallError("NOT_FOUND", `nothing to upgrade at ${path}`);
       // A caller that is not known yet has its credential in what it says first.
       if (by.principal !== NOBODY) this.#permit(by, upgrade.access);
-      upgrade.handle({ request, socket, head, by });
+      const claim = (principal: string) => this.#sockets.claim(request.socket, principal);
+      upgrade.handle({ request, socket, head, by, claim });
     } catch (error) {
       const { status, body } = this.#count(error);
       const length = Buffer.byteLength(body);
@@ -319,7 +321,7 @@ export class HttpDoor {
   /** A WebSocket may present its credential in its first message: until then it is nobody's. */
   async #admitUpgrade(request: IncomingMessage): Promise<By> {
     try {
-      return await this.#gate.admit(request);
+      return await this.#gate.admit(request, true);
     } catch (error) {
       if (error instanceof NoCredential) {
         return byOf(NOBODY, "http", peerOf(request.socket).address);

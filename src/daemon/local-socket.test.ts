@@ -1,12 +1,22 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
 import { request } from "node:http";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import * as grpc from "@grpc/grpc-js";
 import { create } from "@bufbuild/protobuf";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { anybodyHere, byRoles, openDoor } from "../../test/support/daemon/fixture.ts";
 import { definitionOf } from "../../test/support/grpc/fixture.ts";
 import {
@@ -25,6 +35,16 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
+/** A socket as a daemon that was killed leaves it: nobody listens any more. */
+async function leaveBehind(path: string): Promise<void> {
+  const killed = createServer().listen(`${path}.old`);
+  await once(killed, "listening");
+  renameSync(`${path}.old`, path);
+  await new Promise((closed) => killed.close(closed));
+}
+
+const BEHIND = { http: createServer(), grpc: createServer() };
+
 async function open() {
   const folder = mkdtempSync(join(tmpdir(), "rollcall-socket-"));
   const path = join(folder, "rollcall.sock");
@@ -42,9 +62,8 @@ async function open() {
     calls: new CallRate(0),
   });
   const health = new Health({ isServing: () => true, services: () => [], after: () => () => {} });
-  rpc.add(HealthService, health.handlers);
-  // As a daemon that was killed left it.
-  writeFileSync(path, "");
+  rpc.add(HealthService, health.handlers, { accesses: ADMITTED });
+  await leaveBehind(path);
   const socket = await LocalSocket.open(path, { http: http.listener, grpc: rpc.listener });
   cleanups.push(
     () => rmSync(folder, { recursive: true }),
@@ -70,6 +89,40 @@ describe("the socket of a daemon", () => {
     const found = statSync(path);
     expect(found.isSocket()).toBe(true);
     expect(found.mode & 0o777).toBe(0o600);
+  });
+
+  test("is its user's alone from the first moment, whatever the umask", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rollcall-socket-"));
+    const path = join(folder, "rollcall.sock");
+    const before = process.umask(0);
+    const modes: number[] = [];
+    const watcher = watch(folder, () => {
+      if (existsSync(path)) modes.push(statSync(path).mode & 0o777);
+    });
+    cleanups.push(
+      () => process.umask(before),
+      () => rmSync(folder, { recursive: true }),
+      () => watcher.close(),
+    );
+    const opening = LocalSocket.open(path, BEHIND);
+    await vi.waitFor(() => expect(existsSync(path)).toBe(true), { interval: 0 });
+    modes.push(statSync(path).mode & 0o777);
+    const socket = await opening;
+    expect(new Set(modes)).toEqual(new Set([0o600]));
+    expect(process.umask(0)).toBe(0);
+    socket.close();
+  });
+
+  test("does not take the place of a file, nor of a program that listens", async () => {
+    const { path } = await open();
+    await expect(LocalSocket.open(path, BEHIND)).rejects.toThrow("another program listens there");
+    expect(await get(path, "x")).toBe("local");
+    const file = `${path}.txt`;
+    writeFileSync(file, "precious");
+    await expect(LocalSocket.open(file, BEHIND)).rejects.toThrow(
+      /there is a file that is no socket; choose another with --socket PATH/,
+    );
+    expect(readFileSync(file, "utf8")).toBe("precious");
   });
 
   test("serves HTTP to the owner, under any name", async () => {

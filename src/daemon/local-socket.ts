@@ -3,8 +3,9 @@
  * first bytes. It lies in a folder that is the user's alone and is the user's alone itself, so the
  * file system has answered who calls; no address and no port can be taken by somebody else.
  */
-import { chmod, unlink } from "node:fs/promises";
-import { createServer, type Server } from "node:net";
+import { chmod, lstat, unlink } from "node:fs/promises";
+import { connect, createServer, type Server } from "node:net";
+import { isMainThread } from "node:worker_threads";
 import { RollcallError } from "../core/errors.ts";
 import { markOwnSocket } from "../identity/caller.ts";
 import { sortByFirstBytes, type Choice } from "../net/first-bytes.ts";
@@ -25,8 +26,7 @@ export class LocalSocket {
   readonly #path: string;
 
   static async open(path: string, behind: Behind): Promise<LocalSocket> {
-    // Left by a daemon that was killed: another one that runs would have kept the state locked.
-    await unlink(path).catch(() => undefined);
+    await clear(path);
     const socket = new LocalSocket(path, behind);
     await socket.#listen();
     return socket;
@@ -45,18 +45,18 @@ export class LocalSocket {
     try {
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);
-        server.listen(this.#path, () => {
-          server.off("error", reject);
-          resolve();
-        });
+        const listen = () =>
+          server.listen(this.#path, () => {
+            server.off("error", reject);
+            resolve();
+          });
+        closedToOthers(listen);
       });
       await chmod(this.#path, 0o600);
     } catch (cause) {
       server.close();
       const why = cause instanceof Error ? cause.message : String(cause);
-      const fix = "choose another with --socket PATH, or --socket off";
-      const message = `cannot listen on the socket ${this.#path}: ${why}; ${fix}`;
-      throw new RollcallError("UNAVAILABLE", message, { cause });
+      throw cannotListen(this.#path, why, cause);
     }
   }
 
@@ -64,6 +64,43 @@ export class LocalSocket {
   close(): void {
     this.#server.close();
   }
+}
+
+/** Takes away what a daemon that was killed has left, and nothing else. */
+async function clear(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found) return;
+  if (!found.isSocket()) throw cannotListen(path, "there is a file that is no socket");
+  if (await isAnswered(path)) throw cannotListen(path, "another program listens there");
+  await unlink(path).catch(() => undefined);
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const answer = (isThere: boolean) => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once("connect", () => answer(true)).once("error", () => answer(false));
+  });
+}
+
+/** What `make` makes is its user's alone from the first moment; threads cannot set the umask. */
+function closedToOthers(make: () => unknown): void {
+  if (!isMainThread) return void make();
+  const before = process.umask(0o177);
+  try {
+    make();
+  } finally {
+    process.umask(before);
+  }
+}
+
+function cannotListen(path: string, why: string, cause?: unknown): RollcallError {
+  const fix = "choose another with --socket PATH, or --socket off";
+  const message = `cannot listen on the socket ${path}: ${why}; ${fix}`;
+  return new RollcallError("UNAVAILABLE", message, { cause });
 }
 
 /** HTTP/2 is what gRPC speaks, and nothing else does. */

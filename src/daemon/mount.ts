@@ -28,7 +28,10 @@ export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
+  /** Nobody, where its credential may be in what it says first. */
   readonly by: By;
+  /** Counts the connection to its principal; throws where that has its share already. */
+  claim(principal: string): void;
 }
 
 export type UpgradeHandler = (upgrade: Upgrade) => void;

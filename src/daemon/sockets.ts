@@ -9,6 +9,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Server, Socket } from "node:net";
+import { BEGUN, HANDED } from "../net/tls/front.ts";
 import { checkShare, Holdings, wishOf } from "../core/shares.ts";
 
 /** How often a closing door looks whether connections have become idle. */
@@ -47,16 +48,28 @@ export class Sockets {
 
   /** Counts the connections of another server as well. */
   follow(server: EventEmitter): void {
-    server.on("connection", (socket: Socket) => {
-      this.#open.add(socket);
-      this.#silent.add(socket);
-      if (this.#open.size > this.#max) this.#cutOldestSilent();
-      socket.once("close", () => {
-        this.#open.delete(socket);
-        this.#silent.delete(socket);
-        if (this.#open.size === 0) this.#whenEmpty?.();
-      });
+    server.on("connection", (socket: Socket) => this.#add(socket));
+  }
+
+  /** Counts those that a port with TLS has not handed to a server yet: they are silent, too. */
+  followFront(front: EventEmitter): void {
+    front.on(BEGUN, (socket: Socket) => this.#add(socket));
+    front.on(HANDED, (socket: Socket) => this.#remove(socket));
+  }
+
+  #add(socket: Socket): void {
+    this.#open.add(socket);
+    this.#silent.add(socket);
+    if (this.#open.size > this.#max) this.#cutOldestSilent();
+    socket.once("close", () => {
+      this.#remove(socket);
+      if (this.#open.size === 0) this.#whenEmpty?.();
     });
+  }
+
+  #remove(socket: Socket): void {
+    this.#open.delete(socket);
+    this.#silent.delete(socket);
   }
 
   get size(): number {

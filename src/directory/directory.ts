@@ -35,8 +35,8 @@ import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { State } from "../core/state.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Fetcher } from "../net/fetch/fetcher.ts";
 import { inSlices } from "../machine/slices.ts";
+import type { Fetcher } from "../net/fetch/fetcher.ts";
 import { FETCH } from "../net/fetch/limits.ts";
 import { SEARCH } from "../search/limits.ts";
 import { SearchThread } from "../search/thread.ts";
@@ -193,11 +193,14 @@ export class DirectoryService {
     ...filters
   }: DirectoryQuery): Promise<DirectoryPage & { sequence: number }> {
     if (q.trim() !== "") return this.#search(q, { ...filters, limit, cursor });
-    const { entries, sequence } = await this.#engine.read((state, at) => ({
-      entries: entriesOf(state, filters),
+    const { making, sequence } = await this.#engine.read((state, at) => ({
+      making: entriesOf(state, filters),
       sequence: at,
     }));
-    return { ...pageOf(entries, { limit, cursor }), sequence };
+    const entries = await inSlices(making);
+    const page = pageOf(entries, { limit, cursor });
+    // They are durable once this is.
+    return this.#engine.read(() => ({ ...page, sequence }));
   }
 
   async get(url: string): Promise<EntryDetail & { readonly sequence: number }> {
@@ -335,10 +338,15 @@ function keyOf(body: Buffer): string {
   return body.toString("latin1");
 }
 
-function entriesOf({ directory }: State, filters: DirectoryFilters): DirectoryEntry[] {
+/** A step for each that is looked at. */
+function* entriesOf(
+  { directory }: State,
+  filters: DirectoryFilters,
+): Generator<void, DirectoryEntry[]> {
   const entries: DirectoryEntry[] = [];
   for (const record of directory.byUrl.values()) {
     if (isWanted(record.entry, filters)) entries.push(entryAsSeen(record));
+    yield;
   }
   return entries;
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { TestClock } from "../../test/support/engine/fixture.ts";
 import { byOf, LIBRARY, namedBy } from "../core/by.ts";
 import { AUDIT } from "../core/limits.ts";
-import { LOCAL } from "../core/principals.ts";
+import { LOCAL, NOBODY } from "../core/principals.ts";
 import { DAY, SECOND } from "../core/units.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import type { Store } from "../log/store.ts";
@@ -60,6 +60,38 @@ describe("denials", () => {
     const entries = await audit.list({ limit: 2_000 });
     expect(entries.entries).toHaveLength(AUDIT.denials + 1);
     expect(entries.entries).toContainEqual(expect.objectContaining({ count: 500 }));
+  });
+
+  test("of one principal by other wires and peers are told apart", async () => {
+    const from = (wire: "http" | "grpc", peer: string) =>
+      audit.denied({ by: namedBy("token:ann", wire, peer), action: "a", target: "" }, "");
+    from("http", "10.0.0.1");
+    from("http", "10.0.0.2");
+    from("grpc", "10.0.0.2");
+    from("grpc", "10.0.0.2");
+    expect((await all()).map(({ count }) => count).join("")).toMatch(/^(112|121|211)$/);
+  });
+
+  test("of strangers are counted for an hour, a hundred kinds of them", async () => {
+    const stranger = (peer: number, reason = "no token") =>
+      audit.denied(
+        { by: byOf(NOBODY, "http", `10.0.0.${peer}`), action: "authenticate", target: "" },
+        reason,
+      );
+    stranger(1);
+    stranger(1, "user 4000");
+    await clock.advance(AUDIT.countedMs);
+    for (let i = 0; i < 50; i += 1) stranger(1);
+    await clock.advance(AUDIT.countedMs);
+    expect((await store.streams.range("audit")).head).toBe(2);
+    expect((await all()).map(({ count }) => count)).toEqual([50, 1, 1]);
+    for (let peer = 2; peer < AUDIT.strangers + 20; peer += 1) stranger(peer);
+    const rest = { reason: "more callers than are told apart", count: 20 };
+    expect(await all()).toContainEqual(expect.objectContaining(rest));
+    expect(await all()).toHaveLength(AUDIT.strangers + 2);
+    await clock.advance(AUDIT.strangersMs);
+    expect((await store.streams.range("audit")).head).toBe(AUDIT.strangers + 2);
+    expect(clock.timers).toBe(0);
   });
 
   test("are written within a second, and those that repeat them after a minute", async () => {
@@ -128,6 +160,21 @@ describe("a command", () => {
 });
 
 describe("the trail", () => {
+  test("is read in short turns: others are served between", async () => {
+    const entry = { atMs: 1, by: ann, action: "a", target: "", outcome: "done", count: 1 };
+    const many = Array.from({ length: 4_000 }, (_, i) => JSON.stringify({ ...entry, atMs: i }));
+    await store.streams.append("audit", many);
+    let turns = 0;
+    const soon = clock.soon.bind(clock);
+    clock.soon = (then) => {
+      turns += 1;
+      soon(then);
+    };
+    const { entries } = await audit.list({ limit: 2 });
+    expect(entries.map(({ atMs }) => atMs)).toEqual([3_999, 3_998]);
+    expect(turns).toBeGreaterThanOrEqual(4_000 / AUDIT.readAtOnce);
+  });
+
   test("is filtered by caller, action and time, the newest first", async () => {
     denials("policy.set");
     await clock.advance(AUDIT.countedMs);

@@ -4,17 +4,20 @@
  *
  *   done    goes with the batch of the events that it brought about, in one commit
  *   denied  is written within a second, and what repeats it is counted and written after a minute:
- *           a flood of one caller is two entries a minute, and no caller waits for it
+ *           a flood of one caller is two entries a minute, and no caller waits for it. Strangers
+ *           are counted for an hour, so that they cannot push out what is known of others
  *
  * What is counted and not written yet is lost in a crash; readers see it before it is written.
  */
 import type { AuditEntry } from "../core/audit.ts";
-import { ITSELF, type By, type RecordedBy } from "../core/by.ts";
+import type { By, RecordedBy } from "../core/by.ts";
 import type { Clock } from "../core/clock.ts";
 import { asLine } from "../core/fields.ts";
 import { AUDIT } from "../core/limits.ts";
+import { NOBODY } from "../core/principals.ts";
 import type { Streams } from "../log/streams.ts";
 import type { StreamWriter } from "./committer.ts";
+import { Denials } from "./denials.ts";
 
 const STREAM = "audit";
 
@@ -47,17 +50,17 @@ export interface AuditPage {
   readonly reachesBackToMs: number;
 }
 
-/** Counted since it was last written. */
-type Denial = { -readonly [Field in keyof AuditEntry]: AuditEntry[Field] };
-
 export class Audit implements StreamWriter {
   readonly stream = STREAM;
   readonly #options: AuditOptions;
   readonly #startedAtMs: number;
   #gathering: string[] = [];
-  /** By principal and action. */
-  readonly #denials = new Map<string, Denial>();
-  #stopCounting: () => void = () => undefined;
+  /** By caller, as the log has it, and action. */
+  readonly #denials: Denials;
+  /** The same of callers that nobody knows, also by the reason. */
+  readonly #strangers: Denials;
+  /** What operators do for others again and again, and is noted once. */
+  readonly #noted = new Set<string>();
   #stopSoon: () => void = () => undefined;
   #isSoon = false;
   /** Entries that were written since the last trim, and when that was. */
@@ -69,6 +72,11 @@ export class Audit implements StreamWriter {
     this.#options = options;
     this.#startedAtMs = options.clock.wallMs();
     this.#trimmedAtMs = this.#startedAtMs;
+    const { clock } = options;
+    const onEnd = () => void this.#write();
+    const { countedMs, denials: most, strangersMs, strangers } = AUDIT;
+    this.#denials = new Denials({ clock, countedMs, most, onEnd });
+    this.#strangers = new Denials({ clock, countedMs: strangersMs, most: strangers, onEnd });
   }
 
   /** Adds what was done to the open batch of whoever calls; gives its length. */
@@ -82,6 +90,17 @@ export class Audit implements StreamWriter {
   async note(act: AuditedAct): Promise<void> {
     const text = doneText(act, this.#options.clock.wallMs());
     await this.#options.streams.append(STREAM, [text]);
+  }
+
+  /** Something that leaves no event and is done again and again: the first time. */
+  noteOnce(act: AuditedAct): void {
+    const key = `${act.by.principal.name}\n${act.action}\n${act.target}`;
+    if (this.#noted.size >= AUDIT.noted || this.#noted.has(key)) return;
+    this.#noted.add(key);
+    this.note(act).catch((error: unknown) => {
+      this.#noted.delete(key);
+      this.#options.onTrouble?.("an act for another was not written to the audit", error);
+    });
   }
 
   take(): readonly string[] {
@@ -99,46 +118,46 @@ export class Audit implements StreamWriter {
 
   denied({ by, action, target }: AuditedAct, reason: string): void {
     if (this.#isClosed) return;
-    const isFull = this.#denials.size >= AUDIT.denials;
-    const key = isFull ? "" : `${by.principal.name}\n${action}`;
-    const known = this.#denials.get(key);
-    const { clock } = this.#options;
-    if (known) {
-      if (known.count === 0) known.atMs = clock.wallMs();
-      known.count += 1;
-      return;
-    }
-    if (this.#denials.size === 0) this.#countFromNow();
-    this.#denials.set(key, {
-      atMs: clock.wallMs(),
-      by: isFull ? recorded(ITSELF) : recorded(by),
-      action: isFull ? "" : action,
-      target: isFull ? "" : asLine(target, AUDIT.targetLength),
-      outcome: "denied",
-      count: 1,
-      reason: asLine(isFull ? "more callers than are told apart" : reason, AUDIT.reasonLength),
-    });
-    this.#writeSoon();
+    const isStranger = by.principal === NOBODY;
+    const facts = {
+      by: recorded(by),
+      action,
+      target: asLine(target, AUDIT.targetLength),
+      reason: asLine(reason, AUDIT.reasonLength),
+    };
+    const kind = `${by.text}\n${action}`;
+    const isFirst = isStranger
+      ? this.#strangers.add(`${kind}\n${facts.reason}`, facts)
+      : this.#denials.add(kind, facts);
+    if (isFirst) this.#writeSoon();
   }
 
+  /** A page of the stream at a time: others are served between. */
   async list({ by, action = "", sinceMs = 0, limit }: AuditQuery): Promise<AuditPage> {
-    const { streams } = this.#options;
+    const { streams, clock } = this.#options;
     const { oldest } = await streams.range(STREAM);
-    const found: AuditEntry[] = [];
+    const isWanted = (entry: AuditEntry) =>
+      entry.atMs >= sinceMs &&
+      entry.action.startsWith(action) &&
+      (by === undefined || entry.by.principal === by);
+    const newest = (entries: readonly AuditEntry[]) =>
+      entries.toSorted((a, b) => b.atMs - a.atMs).slice(0, limit);
+    let found: AuditEntry[] = [];
     let reachesBackToMs = this.#startedAtMs;
     for await (const { first, entries } of streams.read(STREAM, oldest - 1)) {
-      const read = entries.map((text) => JSON.parse(text) as AuditEntry);
-      if (first === oldest) reachesBackToMs = Math.min(reachesBackToMs, read[0]?.atMs ?? Infinity);
-      found.push(...read);
+      for (let at = 0; at < entries.length; at += AUDIT.readAtOnce) {
+        const read = entries
+          .slice(at, at + AUDIT.readAtOnce)
+          .map((text) => JSON.parse(text) as AuditEntry);
+        if (first === oldest && at === 0) {
+          reachesBackToMs = Math.min(reachesBackToMs, read[0]?.atMs ?? Infinity);
+        }
+        found.push(...read.filter(isWanted));
+        if (found.length > 2 * limit) found = newest(found);
+        await new Promise<void>((resolve) => clock.soon(resolve));
+      }
     }
-    const wanted = [...found, ...this.#unwritten()].filter(
-      (entry) =>
-        entry.atMs >= sinceMs &&
-        entry.action.startsWith(action) &&
-        (by === undefined || entry.by.principal === by),
-    );
-    const entries = wanted.toSorted((a, b) => b.atMs - a.atMs).slice(0, limit);
-    return { entries, reachesBackToMs };
+    return { entries: newest([...found, ...this.#unwritten().filter(isWanted)]), reachesBackToMs };
   }
 
   /** Forgets what is too old, and what is too much. */
@@ -166,17 +185,10 @@ export class Audit implements StreamWriter {
   /** Writes what was counted. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#stopCounting();
+    this.#denials.close();
+    this.#strangers.close();
     this.#stopSoon();
     await this.#write();
-  }
-
-  /** For a minute; then everything is new again. */
-  #countFromNow(): void {
-    this.#stopCounting = this.#options.clock.after(AUDIT.countedMs, () => {
-      void this.#write();
-      this.#denials.clear();
-    });
   }
 
   #writeSoon(): void {
@@ -188,14 +200,13 @@ export class Audit implements StreamWriter {
     });
   }
 
-  #unwritten(): readonly Denial[] {
-    return [...this.#denials.values()].filter(({ count }) => count > 0);
+  #unwritten(): readonly AuditEntry[] {
+    return [...this.#denials.untaken, ...this.#strangers.untaken];
   }
 
   async #write(): Promise<void> {
-    const unwritten = this.#unwritten();
+    const unwritten = [...this.#denials.take(), ...this.#strangers.take()];
     const entries = unwritten.map((denial) => JSON.stringify(denial));
-    for (const denial of unwritten) denial.count = 0;
     if (entries.length === 0) return;
     try {
       this.#untrimmed += entries.length;

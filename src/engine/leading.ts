@@ -6,7 +6,7 @@ import { beat } from "../core/agents.ts";
 import { ITSELF, type By } from "../core/by.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
-import { auditedTarget } from "../core/audit.ts";
+import { anothersAgent, auditedTarget } from "../core/audit.ts";
 import { beatBy } from "../core/acting.ts";
 import { fenceOf } from "../core/fencing.ts";
 import { refuse, type Decision } from "../core/decide.ts";
@@ -192,8 +192,15 @@ export class Leading implements Term {
   heartbeat(agentId: string, by: By): boolean {
     const { replica, time } = this.#options;
     if (!this.#isFresh || !beatBy(replica.state, { agentId, by }, time.quickMs())) return false;
+    if (by.isOperator && by.agentKey === undefined) this.#noteHeartbeat(agentId, by);
     replica.observers?.heard(agentId);
     return true;
+  }
+
+  #noteHeartbeat(agentId: string, by: By): void {
+    const { audit, replica } = this.#options;
+    const target = audit && anothersAgent(replica.state, agentId, by);
+    if (target !== undefined) audit?.noteOnce({ by, action: "agent.heartbeat", target });
   }
 
   /** The same for an entry of the directory that says what is known of it. */

@@ -222,10 +222,9 @@ function newSubscriber({ first = ANY, only }: ChangesOptions): Subscriber {
 function firstOf(subscriber: Subscriber, { view, sequence, atMs, row }: FleetLook): FleetChange {
   const isAnew = subscriber.told === "nothing";
   if (isAnew) subscriber.ids.clear();
-  const { items, hasMore } = firstRows(subscriber, view, isAnew ? undefined : subscriber.after);
-  const last = items.at(-1);
-  subscriber.after = last && { place: last.place, id: last.id };
-  subscriber.told = hasMore ? "some" : "all";
+  const { items, next } = firstRows(subscriber, view, isAnew ? undefined : subscriber.after);
+  subscriber.after = next && { place: next.place, id: next.id };
+  subscriber.told = next ? "some" : "all";
   return {
     kind: isAnew ? "whole" : "more",
     rows: items.map((each) => row(each)),
@@ -233,14 +232,14 @@ function firstOf(subscriber: Subscriber, { view, sequence, atMs, row }: FleetLoo
     counts: view.indexes.counts,
     sequence,
     atMs,
-    isComplete: !hasMore && subscriber.ids.size === 0,
+    isComplete: !next && subscriber.ids.size === 0,
   };
 }
 
 function firstRows({ first, only }: Subscriber, view: FleetView, after: Placed | undefined) {
   if (only === undefined) return view.indexes.page(first, { limit: ROWS, after });
   const kept = view.kept(only);
-  return { items: kept ? [kept] : [], hasMore: false };
+  return { items: kept ? [kept] : [], next: undefined };
 }
 
 function changeOf({ ids }: Subscriber, { view, sequence, atMs, row }: FleetLook): FleetChange {

@@ -106,6 +106,25 @@ test("an agent that was killed stays gone when a report of it arrives late", asy
   expect((await fleet.questions(["open"])).questions).toEqual([]);
 });
 
+test("questions are made once for all who ask, and anew when one of them changes", async () => {
+  const { fleet, engine } = await open();
+  const value = { kind: "permission", text: "run rm?", sinceMs: engine.nowMs } as const;
+  const asking: Facts = { ...WORKING, question: { value, rule: "it asks" } };
+  await fleet.report(report(1, asking), LIBRARY);
+  const [first, again] = await Promise.all([fleet.questions(), fleet.questions()]);
+  expect(first.questions).toMatchObject([{ agentId: "claude", name: "claude", state: "open" }]);
+  expect(again.questions).toBe(first.questions);
+  await engine.execute({ type: "agent.register", card: CARD, ttlMs: 60_000 }, LIBRARY);
+  const later = await fleet.questions();
+  expect(later.questions).toBe(first.questions);
+  expect(later.sequence).toBe(first.sequence + 1);
+  await fleet.report(report(2, { ...asking, name: "the coder" }), LIBRARY);
+  expect((await fleet.questions(["open"])).questions).toMatchObject([{ name: "the coder" }]);
+  await fleet.report(report(3, IDLE), LIBRARY);
+  expect((await fleet.questions(["open"])).questions).toEqual([]);
+  expect((await fleet.questions(["withdrawn"])).questions).toHaveLength(1);
+});
+
 test("the fleet of a past moment is the one of that moment", async () => {
   const { fleet, engine, clock } = await open();
   const thenMs = engine.nowMs;

@@ -19,8 +19,8 @@ import { inSlices } from "../machine/slices.ts";
 import type { Counts } from "./census.ts";
 import type { ChangesOptions, FleetChange } from "./changes.ts";
 import { ALL, type FleetFilters } from "./filters.ts";
-import { placeOf, placesOf } from "./headline.ts";
-import { questionsOf, type AgentQuestion } from "./inbox.ts";
+import { placesOf, type Placed } from "./headline.ts";
+import { KeptQuestions, type QuestionsNow } from "./kept-questions.ts";
 import type { PageBounds } from "./indexes.ts";
 import { found as foundIn, keptNamed, rowMeant, seekKept } from "./lookup.ts";
 import { FleetPast, type FleetThen } from "./past.ts";
@@ -57,7 +57,10 @@ export interface FoundRow extends Omit<FleetNow, "rows"> {
 export interface FleetPage extends FleetNow {
   /** How many are wanted, on all pages together. */
   readonly total: number;
-  readonly hasMore: boolean;
+  /** Behind which the next page begins; absent on the last one. */
+  readonly next?: Placed | undefined;
+  /** As of an index (indexes.ts). */
+  readonly isPartial?: boolean;
   /** Of all agents, also of those not wanted. */
   readonly counts: Counts;
 }
@@ -67,10 +70,6 @@ export interface FleetNumbers {
   readonly openQuestions: number;
   /** Since when the agent that has waited longest for a person does; null where none waits. */
   readonly askedAtMs: number | null;
-}
-
-export interface AskedNow extends Omit<FleetNow, "rows"> {
-  readonly questions: readonly AgentQuestion[];
 }
 
 /** The events of an agent, the oldest first, up to a sequence; and how to go on from there. */
@@ -98,6 +97,7 @@ export class Fleet {
   readonly #views: FleetViews;
   readonly #turns = new Turns();
   readonly #past: FleetPast;
+  readonly #questions: KeptQuestions;
 
   constructor(options: FleetOptions | SharedParts) {
     const { engine, clock } = options;
@@ -109,6 +109,8 @@ export class Fleet {
     this.#engine = engine;
     this.#sight = this.#parts.sight;
     this.#views = this.#parts.views;
+    const { questions: revision } = this.#views;
+    this.#questions = new KeptQuestions({ engine, sight: this.#sight, revision });
     this.#past = new FleetPast({ engine, patience, turns: this.#turns, sight: this.#sight });
   }
 
@@ -153,9 +155,11 @@ export class Fleet {
   /** The first rows that are wanted, behind those of the page before. */
   page(filters: FleetFilters, bounds: PageBounds): Promise<FleetPage> {
     return this.#views.look(this.#sight, ({ view, sequence, atMs, row }) => {
-      const { items, total, hasMore } = view.indexes.page(filters, bounds);
+      const { items, next, ...page } = view.indexes.page(filters, bounds);
       const rows = items.map((each) => row(each));
-      return { rows, total, hasMore, counts: view.indexes.counts, sequence, atMs };
+      // A row that is kept changes its place.
+      const place = next && { place: next.place, id: next.id };
+      return { rows, ...page, next: place, counts: view.indexes.counts, sequence, atMs };
     });
   }
 
@@ -163,14 +167,13 @@ export class Fleet {
   async rows(most = Infinity): Promise<FleetPage> {
     const page = await this.page(ALL, { limit: Math.min(most, PAGE_ROWS) });
     const rows = [...page.rows];
-    for (let { hasMore } = page; hasMore && rows.length < most;) {
-      const last = rows.at(-1);
-      const after = last && { place: placeOf(last, this.#engine.nowMs), id: last.id };
-      const next = await this.page(ALL, { limit: Math.min(most - rows.length, PAGE_ROWS), after });
-      rows.push(...next.rows);
-      ({ hasMore } = next);
+    let { next: after } = page;
+    while (after && rows.length < most) {
+      const more = await this.page(ALL, { limit: Math.min(most - rows.length, PAGE_ROWS), after });
+      rows.push(...more.rows);
+      after = more.next;
     }
-    return { ...page, rows, hasMore: rows.length < page.total };
+    return { ...page, rows, next: after };
   }
 
   /** The one a person means by an id, the beginning of one, an alias or a name. */
@@ -197,12 +200,8 @@ export class Fleet {
   }
 
   /** The oldest first; of these states, or of all. */
-  async questions(wanted: readonly QuestionState[] = []): Promise<AskedNow> {
-    return this.#engine.read((state, sequence) => ({
-      questions: questionsOf(state, wanted, this.#sight),
-      sequence,
-      atMs: this.#engine.nowMs,
-    }));
+  questions(wanted: readonly QuestionState[] = []): Promise<QuestionsNow> {
+    return this.#questions.of(wanted);
   }
 
   /** How many there are of each kind, here and now. */

@@ -45,11 +45,11 @@ test("the same words, much later and from another source, are another question",
 test("two sources that end it in different ways tell of one question, as who saw more does", () => {
   const state = stateWith({ state: "answered" }, { alias: "file@box:a", state: "withdrawn" });
   expect(questionsOf(state)).toMatchObject([{ state: "answered" }]);
-  expect(questionsOf(state, ["withdrawn"])).toEqual([]);
+  expect(questionsOf(state).filter((each) => each.state === "withdrawn")).toEqual([]);
 });
 
 test("what one source still sees open is open", () => {
   const state = stateWith({ state: "answered" }, { alias: "file@box:a", sinceMs: 10_400 });
-  expect(questionsOf(state, ["open"])).toMatchObject([{ id: "q1" }]);
+  expect(questionsOf(state).filter((each) => each.state === "open")).toMatchObject([{ id: "q1" }]);
   expect(questionsOf(state)).toHaveLength(1);
 });

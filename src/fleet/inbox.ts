@@ -16,25 +16,36 @@ const SAME_MS = 2_000;
 /** Where two sources differ on a question, the earlier of these states counts. */
 const STATES: readonly QuestionState[] = ["open", "dismissed", "answered", "withdrawn", "expired"];
 
-/** The oldest first; of these states, or of all. What two sources of one agent tell is one. */
-export function questionsOf(
-  state: State,
-  wanted: readonly QuestionState[] = [],
-  sight = EVERYTHING,
-): AgentQuestion[] {
+/** The oldest first. What two sources of one agent tell is one. A step for each question. */
+export function* makeQuestions(state: State, sight = EVERYTHING): Generator<void, AgentQuestion[]> {
+  const asked: AgentQuestion[] = [];
+  // Those of one moment: one that changes meanwhile stands at the end, and would come twice.
   const all = Array.from(state.questions.byId.values(), ({ question }) => question);
-  const seen = all.filter((question) => sees(sight, question));
-  const inTime = seen
-    .map((question) => asAsked(state, question))
-    .sort((a, b) => a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1));
-  const told = once(inTime);
-  return wanted.length === 0 ? told : told.filter(({ state: own }) => wanted.includes(own));
+  for (const question of all) {
+    if (sees(sight, question)) asked.push(asAsked(state, question));
+    yield;
+  }
+  return yield* once(asked.sort(byAge));
 }
 
-function once(questions: readonly AgentQuestion[]): AgentQuestion[] {
+/** The same in one go. */
+export function questionsOf(state: State, sight = EVERYTHING): AgentQuestion[] {
+  const making = makeQuestions(state, sight);
+  for (;;) {
+    const made = making.next();
+    if (made.done) return made.value;
+  }
+}
+
+function byAge(a: Question, b: Question): number {
+  return a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1);
+}
+
+function* once(questions: readonly AgentQuestion[]): Generator<void, AgentQuestion[]> {
   const told: AgentQuestion[] = [];
   const places = new Map<string, number>();
   for (const question of questions) {
+    yield;
     const { agentId, kind, text, alias, sinceMs } = question;
     const key = JSON.stringify([agentId, kind, text]);
     const place = places.get(key) ?? told.length;

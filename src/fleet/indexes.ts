@@ -29,9 +29,16 @@ export interface IndexedPage<Item> {
   readonly items: readonly Item[];
   /** How many there are on all pages together. */
   readonly total: number;
-  /** Whether there are more behind them. */
-  readonly hasMore: boolean;
+  /** Behind which the next page begins; absent on the last one. */
+  readonly next?: Placed | undefined;
+  /** It looked at so many rows and no further: `total` is of those, and the page may be short. */
+  readonly isPartial?: boolean;
 }
+
+/** Folders whose rows are put together for one page; below a wider prefix rows are looked at. */
+const FOLDERS = 200;
+/** Rows that are looked at for one page: a few milliseconds. */
+export const LOOKED = 20_000;
 
 export class RowIndexes<Item extends IndexedRow> {
   readonly #all = new SortedList<Item>(byPlace);
@@ -68,63 +75,51 @@ export class RowIndexes<Item extends IndexedRow> {
   /** The first rows that are wanted, behind those of the page before. */
   page(filters: FleetFilters, { limit, after }: PageBounds): IndexedPage<Item> {
     const { host, workspacePrefix } = filters;
-    // There is no index of folders on one machine: its rows are looked at.
-    const isWanted =
-      host === undefined || workspacePrefix === ""
-        ? undefined
-        : (item: Item) => isBelow(item.workspace, workspacePrefix);
+    const lists = this.#listsFor(filters);
+    // There is no index of folders on one machine, and below "/" there may be one for each row.
+    const isScanned = (host !== undefined && workspacePrefix !== "") || lists.length > FOLDERS;
+    if (isScanned) {
+      const list = host === undefined ? this.#all : this.#byHost.get(host);
+      return list ? scanned(list, filters, { limit, after }) : { items: [], total: 0 };
+    }
     const found: Item[] = [];
     let total = 0;
-    for (const list of this.#listsFor(filters)) {
+    for (const list of lists) {
       for (const places of placesIn(filters)) {
-        total += countIn(list, places, isWanted);
-        found.push(...firstIn(list, places, { isWanted, after, most: limit + 1 }));
+        total += countIn(list, places);
+        found.push(...firstIn(list, places, { after, most: limit + 1 }));
       }
     }
     found.sort(byPlace);
-    return { items: found.slice(0, limit), total, hasMore: found.length > limit };
+    const items = found.slice(0, limit);
+    return { items, total, next: found.length > limit ? items.at(-1) : undefined };
   }
 
   #count(headline: Headline, by: number): void {
     this.#counts.set(headline, (this.#counts.get(headline) ?? 0) + by);
   }
 
-  *#listsFor({ host, workspacePrefix }: FleetFilters): Generator<SortedList<Item>> {
+  /** Those whose rows are on the page: no more than one too many. */
+  #listsFor({ host, workspacePrefix }: FleetFilters): readonly SortedList<Item>[] {
     const only = host === undefined ? this.#all : this.#byHost.get(host);
-    if (host !== undefined || workspacePrefix === "") {
-      if (only) yield only;
-      return;
-    }
+    if (host !== undefined || workspacePrefix === "") return only ? [only] : [];
+    const lists: SortedList<Item>[] = [];
     for (const folder of this.#folders.from((each) => each >= workspacePrefix)) {
-      if (!folder.startsWith(workspacePrefix)) return;
+      if (!folder.startsWith(workspacePrefix) || lists.length > FOLDERS) break;
       const list = this.#byFolder.get(folder);
-      if (list) yield list;
+      if (list) lists.push(list);
     }
+    return lists;
   }
 }
 
-type Wanted<Item> = ((item: Item) => boolean) | undefined;
-
-function countIn<Item extends Placed>(
-  list: SortedList<Item>,
-  { from, to }: Places,
-  isWanted: Wanted<Item>,
-): number {
-  if (!isWanted) {
-    return (
-      list.countBefore(({ place }) => place >= to) - list.countBefore(({ place }) => place >= from)
-    );
-  }
-  let count = 0;
-  for (const item of list.from(({ place }) => place >= from)) {
-    if (item.place >= to) break;
-    if (isWanted(item)) count += 1;
-  }
-  return count;
+function countIn<Item extends Placed>(list: SortedList<Item>, { from, to }: Places): number {
+  return (
+    list.countBefore(({ place }) => place >= to) - list.countBefore(({ place }) => place >= from)
+  );
 }
 
-interface First<Item> {
-  readonly isWanted: Wanted<Item>;
+interface First {
   readonly after: Placed | undefined;
   readonly most: number;
 }
@@ -132,15 +127,57 @@ interface First<Item> {
 function firstIn<Item extends Placed>(
   list: SortedList<Item>,
   { from, to }: Places,
-  { isWanted, after, most }: First<Item>,
+  { after, most }: First,
 ): readonly Item[] {
   const found: Item[] = [];
   const hasReached = (item: Item) => item.place >= from && (!after || byPlace(item, after) > 0);
   for (const item of list.from(hasReached)) {
     if (item.place >= to || found.length >= most) break;
-    if (!isWanted || isWanted(item)) found.push(item);
+    found.push(item);
   }
   return found;
+}
+
+/** Looks at one row after the other. A short list from its beginning, so that all are counted. */
+function scanned<Item extends IndexedRow>(
+  list: SortedList<Item>,
+  filters: FleetFilters,
+  { limit, after }: PageBounds,
+): IndexedPage<Item> {
+  const from = list.size > LOOKED ? after : undefined;
+  const isShown = (item: Item) => after !== undefined && byPlace(item, after) <= 0;
+  const items: Item[] = [];
+  let looked = 0;
+  let total = 0;
+  let last: Item | undefined;
+  for (const item of itemsIn(list, placesIn(filters), from)) {
+    if (looked >= LOOKED) {
+      const shown = items.slice(0, limit);
+      const next = items.length > limit ? shown.at(-1) : last;
+      return { items: shown, total, next, isPartial: true };
+    }
+    looked += 1;
+    last = item;
+    if (!isBelow(item.workspace, filters.workspacePrefix)) continue;
+    total += 1;
+    if (items.length <= limit && !isShown(item)) items.push(item);
+  }
+  const shown = items.slice(0, limit);
+  return { items: shown, total, next: items.length > limit ? shown.at(-1) : undefined };
+}
+
+function* itemsIn<Item extends Placed>(
+  list: SortedList<Item>,
+  stretches: readonly Places[],
+  after: Placed | undefined,
+): Generator<Item> {
+  for (const { from, to } of stretches) {
+    const hasReached = (item: Item) => item.place >= from && (!after || byPlace(item, after) > 0);
+    for (const item of list.from(hasReached)) {
+      if (item.place >= to) break;
+      yield item;
+    }
+  }
 }
 
 function addTo<Item extends Placed>(

@@ -21,9 +21,10 @@ export function keptNamed(view: FleetView, word: string): KeptRow | undefined {
   return undefined;
 }
 
-/** The same by a name or a part of one: all rows are looked at, in steps. */
+/** The same by a name, or by a part of one: for that all rows are looked at, in steps. */
 export function seekKept(view: FleetView, word: string): Generator<void, Found<KeptRow>> {
-  return seek(view.all(), namesOf, { word, ...PLACE });
+  const [...named] = view.names.of(word);
+  return seek(named.length > 0 ? named : view.all(), namesOf, { word, ...PLACE });
 }
 
 export function found<T>(given: Found<T>): T {

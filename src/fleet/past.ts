@@ -7,7 +7,7 @@ import type { Job } from "../core/jobs.ts";
 import { seesJob, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { FleetNow } from "./fleet.ts";
-import { questionsOf, type AgentQuestion } from "./inbox.ts";
+import { makeQuestions, type AgentQuestion } from "./inbox.ts";
 import { inSlices } from "../machine/slices.ts";
 import { makeRows } from "./rows.ts";
 import type { Patience } from "./stuck.ts";
@@ -63,7 +63,8 @@ export class FleetPast {
     const rows = await inSlices(making);
     const all = Array.from(state.jobs.byId.values(), ({ job }) => job);
     const jobs = all.filter((job) => seesJob(sight, job));
-    const then = { rows, questions: questionsOf(state, [], sight), jobs, sequence, atMs };
+    const questions = await inSlices(makeQuestions(state, sight));
+    const then = { rows, questions, jobs, sequence, atMs };
     const isOver = atMs < this.#engine.nowMs;
     this.#last = isOver && rows.length <= KEPT_ROWS ? then : undefined;
     return then;

@@ -23,6 +23,7 @@ import { RowIndexes, type IndexedRow } from "./indexes.ts";
 import { jobsOfRow, type JobsSeen } from "./job-agents.ts";
 import { MadeOrder, type Linked } from "./made-order.ts";
 import { timedRow, type Row, type TimedRow } from "./row.ts";
+import { NameIndex } from "./name-index.ts";
 import {
   isJobKey,
   nameOf,
@@ -86,6 +87,8 @@ export class FleetView {
   readonly #unmade = new Set<KeptRow>();
   readonly #aged = new Set<KeptRow>();
   readonly indexes = new RowIndexes<KeptRow>();
+  /** Those that are not called by their id. */
+  readonly names = new NameIndex<KeptRow>();
   /** The last made first. */
   readonly made = new MadeOrder<KeptRow>();
   #sequence = 0;
@@ -257,7 +260,7 @@ export class FleetView {
     kept.isCounted = !isLongSilent(row, nowMs);
     kept.workspace = row.workspace;
     kept.hosts = hostsOf(row.aliases);
-    kept.name = row.name;
+    this.#setName(kept, row.name);
     this.indexes.add(kept);
     this.made.add(kept);
     this.#setTimer(kept, untilMs);
@@ -267,8 +270,16 @@ export class FleetView {
   #forget(kept: KeptRow): void {
     this.#setTimer(kept, Infinity);
     this.#setStuck(kept, false);
+    this.#setName(kept, kept.id);
     this.made.delete(kept);
     this.#byId.delete(kept.id);
+  }
+
+  #setName(kept: KeptRow, name: string): void {
+    if (kept.name === name) return;
+    if (kept.name !== kept.id) this.names.delete(kept.name, kept);
+    if (name !== kept.id) this.names.add(name, kept);
+    kept.name = name;
   }
 
   #setStuck(kept: KeptRow, isStuck: boolean): void {

@@ -16,6 +16,7 @@ import { EVERYTHING, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Observer } from "../engine/observer.ts";
 import { FleetChanges, type FleetLook } from "./changes.ts";
+import { QuestionRevision } from "./kept-questions.ts";
 import { SourceIndex } from "./source-index.ts";
 import { jobKeys, jobKeysOf, sourceKeys, type JobKey, type SourceKey } from "./sources.ts";
 import type { Patience } from "./stuck.ts";
@@ -51,6 +52,7 @@ export class FleetViews implements Observer, Touched {
   readonly #everything: Kept;
   readonly #byOwner = new Map<string, Kept>();
   #sources = new SourceIndex();
+  readonly questions = new QuestionRevision();
   readonly #stopObserving: () => void;
   /** Of the last event that the state has, durable or not. */
   #sequence = 0;
@@ -101,12 +103,14 @@ export class FleetViews implements Observer, Touched {
   }
 
   before(event: Event, state: State): void {
+    this.questions.note(event);
     this.#sequence += 1;
     touch(event, state, this);
   }
 
   /** All rows are made anew; those of owners when they look again. */
   replaced(state: State, sequence: number): void {
+    this.questions.states += 1;
     this.#sequence = sequence;
     this.#sources = new SourceIndex();
     this.#everything.view = this.#newView(this.#everything);

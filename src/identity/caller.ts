@@ -37,8 +37,14 @@ export interface PeerTls {
 
 export interface Caller {
   readonly peer: Peer;
+  /** The door that it came to. */
+  readonly wire: Wire;
+  /** Its first message may have the credential that the call itself has not. */
+  readonly mayPresentLater?: boolean;
   /** A header, or gRPC metadata, by its lower-case name. */
   header(name: string): string | undefined;
+  /** In lower case. */
+  headerNames(): Iterable<string>;
   /** The address that a trusted proxy named, once it was asked for. */
   forwardedFor?: string;
 }

@@ -22,7 +22,12 @@ function ground(clients: Readonly<Record<string, Role>>) {
   const door = chainOf([step, tokens]);
   const call = (tls: PeerTls, headers: Record<string, string> = {}) => {
     const peer = { address: "192.0.2.7", ends: undefined, isOwnSocket: false, tls };
-    return door.authenticate({ peer, header: (name) => headers[name] });
+    return door.authenticate({
+      peer,
+      wire: "http",
+      header: (name) => headers[name],
+      headerNames: () => Object.keys(headers),
+    });
   };
   return { clock, call, door, step };
 }
@@ -73,7 +78,8 @@ describe("a caller with a certificate", () => {
     const untilMs = Date.now() + DAY_MS;
     const tls = presented(["ci.example"]);
     const peer = { address: "192.0.2.7", ends: undefined, isOwnSocket: false, tls };
-    const call = () => door.authenticate({ peer, header: () => undefined });
+    const call = () =>
+      door.authenticate({ peer, wire: "http", header: () => undefined, headerNames: () => [] });
     expect(call()).toMatchObject({ name: "cert:ci.example" });
     clock.wallMs = () => untilMs + DAY_MS;
     expect(call).toThrow("it is out of date");
@@ -85,7 +91,7 @@ describe("a caller with a certificate", () => {
     const tls = presented(["ci.example"]);
     const socket = new Socket();
     const peer = { address: "192.0.2.7", ends: undefined, isOwnSocket: false, tls, socket };
-    await door.authenticate({ peer, header: () => undefined });
+    await door.authenticate({ peer, wire: "http", header: () => undefined, headerNames: () => [] });
     const leftMs = Date.parse(tls.certificate?.validTo ?? "") - clock.wallMs();
     clock.stepWall(leftMs - 2_000);
     await clock.advance(1_900);

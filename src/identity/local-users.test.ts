@@ -14,7 +14,9 @@ const ends = {
 function caller(peer: Partial<Peer> = {}, headers: Record<string, string> = {}): Caller {
   return {
     peer: { address: "127.0.0.1", ends, isOwnSocket: false, ...peer },
+    wire: "http",
     header: (name) => headers[name],
+    headerNames: () => Object.keys(headers),
   };
 }
 
@@ -104,11 +106,15 @@ test.each([
   ["linux", undefined, "user"],
   ["linux", "token", "token"],
   ["darwin", undefined, "any"],
+  ["darwin wide", undefined, "token"],
+  ["darwin wide", "any", "any"],
+  ["linux wide", undefined, "user"],
   ["darwin", "user", "token"],
   ["win32", "user", "token"],
   ["win32", "none", "none"],
-] as const)("on %s local_trust %s means %s", (platform, set, trust) => {
-  expect(localTrustOn(platform, set)).toBe(trust);
+] as const)("on %s local_trust %s means %s", (where, set, trust) => {
+  const [platform, wide] = where.split(" ") as [NodeJS.Platform, string?];
+  expect(localTrustOn({ platform, isWide: wide !== undefined }, set)).toBe(trust);
 });
 
 test("without the token of its user nobody on this machine is let in, but by the socket", () => {

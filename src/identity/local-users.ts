@@ -17,10 +17,18 @@ export const LOCAL_TRUSTS = ["user", "token", "any", "none"] as const;
 
 export type LocalTrust = (typeof LOCAL_TRUSTS)[number];
 
+/** Where a daemon runs. */
+export interface LocalPlace {
+  readonly platform: NodeJS.Platform;
+  /** Whether other machines can reach it: then every user of this one is not its owner. */
+  readonly isWide: boolean;
+}
+
 /** The system tells the user of a connection on Linux alone: elsewhere a token stands for it. */
-export function localTrustOn(platform: NodeJS.Platform, set: LocalTrust | undefined): LocalTrust {
-  if (platform === "linux") return set ?? "user";
-  return set === "user" ? "token" : (set ?? "any");
+export function localTrustOn(place: LocalPlace, set: LocalTrust | undefined): LocalTrust {
+  if (place.platform === "linux") return set ?? "user";
+  if (set === "user") return "token";
+  return set ?? (place.isWide ? "token" : "any");
 }
 
 export interface AllowedUser {

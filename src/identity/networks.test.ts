@@ -11,7 +11,9 @@ function call(
 ) {
   return chainOf([], options).authenticate({
     peer: { address: undefined, ends: undefined, isOwnSocket: false, ...peer },
+    wire: "http",
     header: (name) => headers[name],
+    headerNames: () => Object.keys(headers),
   });
 }
 
@@ -61,7 +63,12 @@ test("calls through a trusted proxy are told by their own addresses", async () =
   const door = chainOf([], { trusted, trustedProxies: ["10.1.0.1"] });
   const peer: Peer = { address: "10.1.0.1", ends: undefined, isOwnSocket: false };
   const from = async (headers: Record<string, string>) => {
-    const caller: Caller = { peer, header: (name) => headers[name] };
+    const caller: Caller = {
+      peer,
+      wire: "http",
+      header: (name) => headers[name],
+      headerNames: () => Object.keys(headers),
+    };
     return byOfCall(caller, await door.authenticate(caller), "http").peer;
   };
   expect(await from({ "x-forwarded-for": "10.1.7.7" })).toBe("10.1.7.7");

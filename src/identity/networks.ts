@@ -5,7 +5,7 @@
  */
 import type { BlockList } from "node:net";
 import { RollcallError } from "../core/errors.ts";
-import { DEFAULT_NAMESPACE, type InRole, type Principal } from "../core/principals.ts";
+import { networkNamed, type InRole, type Principal } from "../core/principals.ts";
 import { isIn, ranges } from "../net/ip.ts";
 import type { Caller } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
@@ -62,7 +62,3 @@ export class Networks implements IdentityStep {
 export const WAYS_OUT =
   "to answer other machines set tls_cert and tls_key and give them tokens, or name their network " +
   "in trust";
-
-function networkNamed(name: string, role: InRole["role"]): Principal {
-  return { name: `net:${name}`, kind: "service", namespace: DEFAULT_NAMESPACE, roles: [role] };
-}

@@ -7,7 +7,9 @@ const FAR: Partial<Peer> = { address: "192.0.2.7" };
 function caller(peer: Partial<Peer>, headers: Record<string, string> = {}): Caller {
   return {
     peer: { address: "127.0.0.1", ends: undefined, isOwnSocket: false, ...peer },
+    wire: "http",
     header: (name) => headers[name],
+    headerNames: () => Object.keys(headers),
   };
 }
 

@@ -35,12 +35,8 @@ const HERE: Origin = {
   header: "",
 };
 
-const FORWARDING = [
-  "forwarded",
-  "via",
-  "x-real-ip",
-  ...["for", "host", "proto", "port", "server"].map((part) => `x-forwarded-${part}`),
-];
+const FORWARDING = ["forwarded", "via", "x-real-ip"];
+const FORWARDED = "x-forwarded-";
 
 export class Origins {
   readonly #proxies: BlockList;
@@ -52,7 +48,7 @@ export class Origins {
 
   of(caller: Caller): Origin {
     const { peer } = caller;
-    const header = FORWARDING.find((name) => caller.header(name) !== undefined) ?? "";
+    const header = forwardingIn(caller);
     const isNear = peer.isOwnSocket || isNeighbour(peer);
     if (header === "" && isNear) return HERE;
     const peerAddress = unmapped(peer.address ?? "");
@@ -74,6 +70,14 @@ export class Origins {
   #isProxy(address: string): boolean {
     return isIP(address) !== 0 && isIn(this.#proxies, address);
   }
+}
+
+/** The header that shows a proxy; empty without one. */
+function forwardingIn(caller: Caller): string {
+  const found = FORWARDING.find((name) => caller.header(name) !== undefined);
+  if (found !== undefined) return found;
+  for (const name of caller.headerNames()) if (name.startsWith(FORWARDED)) return name;
+  return "";
 }
 
 /** A connection whose two ends have one address never left the machine. */

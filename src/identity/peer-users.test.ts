@@ -38,9 +38,25 @@ test("a lone question is a read at once, and has the user or nobody", async () =
   next();
   expect(await known).toBe(1000);
   const unknown = users.userOf(ends(2));
+  for (let look = 0; look < 2; look += 1) {
+    await settle();
+    next();
+  }
+  expect(await unknown).toBeUndefined();
+});
+
+test("a line that one read missed is found by the next", async () => {
+  const lines = new Map<number, number>();
+  const { read, next } = tables(lines);
+  const users = new PeerUsers({ clock: new TestClock(), read });
+  const asked = users.userOf(ends(1));
+  await settle();
+  const sameAgain = users.userOf(ends(1));
+  next();
+  lines.set(1, 1000);
   await settle();
   next();
-  expect(await unknown).toBeUndefined();
+  expect(await Promise.all([asked, sameAgain])).toEqual([1000, 1000]);
 });
 
 test("two calls that come at once by one connection have the same user", async () => {

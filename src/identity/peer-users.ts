@@ -20,6 +20,8 @@ const REFILL_MS = 1_000 / READS;
 interface Question extends Sought {
   readonly answered: Promise<number | undefined>;
   readonly answer: (uid: number | undefined) => void;
+  /** A table that changes while it is read may miss a line: it is looked for twice. */
+  isSecondLook: boolean;
 }
 
 export class PeerUsers {
@@ -64,7 +66,19 @@ export class PeerUsers {
       () => true,
       () => false,
     );
-    for (const { uid, answer } of questions) answer(isRead ? uid : undefined);
+    for (const question of questions) {
+      const { uid, isSecondLook } = question;
+      if (isRead && uid === undefined && !isSecondLook) this.#askAgain(question);
+      else question.answer(isRead ? uid : undefined);
+    }
+  }
+
+  #askAgain(question: Question): void {
+    question.isSecondLook = true;
+    const key = question.lines.join();
+    const other = this.#waiting.get(key);
+    if (other) void other.answered.then(question.answer);
+    else this.#waiting.set(key, question);
   }
 
   async #turn(): Promise<void> {
@@ -86,5 +100,5 @@ export class PeerUsers {
 function questionOf(lines: readonly string[]): Question {
   let answer: Question["answer"] = () => undefined;
   const answered = new Promise<number | undefined>((resolve) => (answer = resolve));
-  return { lines, answered, answer };
+  return { lines, answered, answer, isSecondLook: false };
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { SECOND, World } from "../../test/support/core/fixture.ts";
 import { tokenCreate, type TokenCreate } from "../../test/support/core/tokens.ts";
 import { TestClock } from "../../test/support/engine/fixture.ts";
-import { LOCAL } from "../core/principals.ts";
+import { LOCAL, type Principal } from "../core/principals.ts";
 import { newSecret, secretHash } from "../machine/secrets.ts";
 import type { Caller, Peer } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
@@ -24,7 +24,9 @@ class FakeSocket extends EventEmitter {
 function caller(headers: Record<string, string>, peer: Partial<Peer> = {}): Caller {
   return {
     peer: { address: "127.0.0.1", ends: undefined, isOwnSocket: false, ...peer },
+    wire: "http",
     header: (name) => headers[name],
+    headerNames: () => Object.keys(headers),
   };
 }
 
@@ -133,6 +135,14 @@ describe("the hello of an ARCP session", () => {
     expect(ground().tokens.hello("demo", admitted)).toBe(LOCAL);
   });
 
+  test("is refused with a word of anybody but the daemon's user, also before any token", () => {
+    const { tokens } = ground();
+    const alice: Principal = { ...LOCAL, name: "user:alice", roles: ["agent"] };
+    const other = { ...admitted, principal: alice };
+    expect(() => tokens.hello("demo", other)).toThrow("the token is not known");
+    expect(tokens.hello(NO_TOKEN, other)).toBe(alice);
+  });
+
   test("must be a token once there is one, or none at all", () => {
     const { tokens, create } = ground();
     const secret = create({ role: "agent" });
@@ -141,12 +151,11 @@ describe("the hello of an ARCP session", () => {
     expect(tokens.hello(secret, admitted)).toMatchObject({ name: "token:ci", roles: ["agent"] });
   });
 
-  test("is refused with a token that may not submit, or that is over", () => {
+  test("is refused with a token that is over", () => {
     const { tokens, create, revoke } = ground();
-    const viewer = create();
-    expect(() => tokens.hello(viewer, admitted)).toThrow("token:ci (viewer) may not job.submit");
+    const secret = create();
     revoke();
-    expect(() => tokens.hello(viewer, admitted)).toThrow("the token ci is revoked");
+    expect(() => tokens.hello(secret, admitted)).toThrow("the token ci is revoked");
     expect(() => tokens.hello("demo", admitted)).toThrow("the token is not known");
   });
 });

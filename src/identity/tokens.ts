@@ -10,8 +10,6 @@
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
 import { LOCAL, NOBODY, type Principal } from "../core/principals.ts";
-import { permit } from "../core/access.ts";
-import { ACCESS } from "../operations/access.ts";
 import type { State } from "../core/state.ts";
 import { principalOf, statusOf, type Token } from "../core/tokens.ts";
 import { KIB } from "../core/units.ts";
@@ -75,20 +73,15 @@ export class BearerTokens implements IdentityStep {
   }
 
   /**
-   * The principal of an ARCP session. While there are no tokens at all, any word will do; once
-   * there are, only a token, or none: then it is the caller that the door let in.
+   * The principal of an ARCP session: that of its token, or, without one, the caller that the door
+   * let in. While there are no tokens at all, any word of the daemon's own user will do.
    */
   hello(secret: string, { principal, peer }: AdmittedCaller): Principal | Promise<Principal> {
     const isJwt = this.#jwts !== undefined && looksLikeJwt(secret);
     const isOpen = !isJwt && this.#engine.peek(({ tokens }) => tokens.byName.size === 0);
-    const isKnown = principal !== NOBODY;
-    if (isKnown && (isOpen || secret === NO_TOKEN)) return principal;
-    const own = this.#admit(secret, peer);
-    const submitter = (found: Principal) => {
-      this.#engine.peek(({ policies }) => permit(policies, found, ACCESS.session));
-      return found;
-    };
-    return own instanceof Promise ? own.then(submitter) : submitter(own);
+    if (isOpen && principal === LOCAL) return principal;
+    if (secret === NO_TOKEN && principal !== NOBODY) return principal;
+    return this.#admit(secret, peer);
   }
 
   #admit(secret: string, peer: Peer): Principal | Promise<Principal> {

@@ -28,7 +28,13 @@ function submit(rules: readonly Rule[], asked: LeaseRequest = {}, agent = "echo@
   const lease = parsedLease(asked);
   const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
   try {
-    const question = { principal: "local", agent, lease, parent: undefined };
+    const question = {
+      principal: "local",
+      roles: ["agent"],
+      agent,
+      lease,
+      parent: undefined,
+    } as const;
     const entitled = authorizer.entitle?.(question);
     if (!entitled || entitled instanceof Promise) return lease.granted;
     const bounded = boundLease(lease, entitled);
@@ -137,7 +143,13 @@ test("policies that change count at once", () => {
   const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
   const lease = parsedLease();
   const ask = () =>
-    authorizer.entitle?.({ principal: "local", agent: "echo", lease, parent: undefined });
+    authorizer.entitle?.({
+      principal: "local",
+      roles: [],
+      agent: "echo",
+      lease,
+      parent: undefined,
+    });
   expect(ask()).toBeUndefined();
   set(state, [["deny", "local", "job.submit", "agent:echo"]]);
   expect(ask).toThrow("denied by policy");
@@ -152,4 +164,23 @@ test("who may follow the jobs of others is allowed to by name", () => {
   set(state, [["allow", "alice", "job.watch", "agent:echo"]]);
   expect(authorizer.maySee?.("alice", testJob())).toBe(true);
   expect(authorizer.maySee?.("bob", testJob())).toBe(false);
+  set(state, [["deny", "*", "*", "agent:echo"]]);
+  expect(authorizer.maySee?.("alice", testJob())).toBe(false);
+});
+
+test.each(["*", "job.*"])("an allowance of %s lets nobody follow the jobs of others", (action) => {
+  const state = emptyState();
+  const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
+  set(state, [["allow", "*", action, "*"]]);
+  expect(authorizer.maySee?.("alice", testJob())).toBe(false);
+});
+
+test("a denial to a role counts, of an agent and of its versions; an allowance does not", () => {
+  const denied = /^local may not submit to echo@1.0.0: denied by policy/;
+  expect(submit([["deny", "role:agent", "job.submit", "agent:echo"]])).toMatch(denied);
+  expect(submit([["deny", "role:agent", "job.*", "agent:echo@1.0.0"]])).toMatch(denied);
+  expect(submit([["deny", "role:viewer", "job.submit", "agent:echo"]])).toEqual({});
+  const others: Rule = ["allow", "alice", "job.submit", "agent:echo"];
+  const role: Rule = ["allow", "role:agent", "job.submit", "agent:echo"];
+  expect(submit([others, role])).toMatch(/^local may not submit/);
 });

@@ -4,7 +4,8 @@
  *
  *   subject    the principal, as its token or the door names it (`local` without tokens)
  *   action     job.submit          resource  agent:NAME, also of every version; agent:NAME@VERSION
- *              job.watch                     to follow the jobs of others
+ *              job.watch                     to follow the jobs of others: only where a policy
+ *                                            allows it by this very name, not by a pattern
  *              fs.read, tool.call, …         a pattern of the lease, in which * is any text
  *              cost.budget                   USD:5, the most a job may spend
  *
@@ -21,6 +22,7 @@ import type { Entitlement } from "../core/jobs/lease-subset.ts";
 import type { JobLease } from "../core/jobs/lease.ts";
 import { checkPolicy, isGoverned, type Policies, type Policy } from "../core/policies.ts";
 import { matches, mayMatchBeginning } from "../core/patterns.ts";
+import { subjectOf } from "../core/roles.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Job } from "../core/jobs.ts";
 import type { JobAuthorizer, SubmitQuestion } from "./observer.ts";
@@ -46,14 +48,22 @@ export function policyAuthorizer({ engine }: PolicyAuthorizerOptions): JobAuthor
       );
     },
     maySee(principal: string, { agent }: Job) {
-      return engine.peek(({ policies }) =>
-        namesOf(agent).some(
-          (resource) =>
-            checkPolicy(policies, { subject: principal, action: WATCH, resource }).allowed,
-        ),
-      );
+      return engine.peek(({ policies }) => mayWatch(policies, principal, namesOf(agent)));
     },
   };
+}
+
+function mayWatch(policies: Policies, subject: string, names: readonly string[]): boolean {
+  const isDenied = names.some(
+    (resource) =>
+      checkPolicy(policies, { subject, action: WATCH, resource }).policy?.effect === "deny",
+  );
+  if (isDenied) return false;
+  const named = [...(policies.allowing.get(WATCH)?.values() ?? [])];
+  return named.some(
+    (policy) =>
+      matches(policy.subject, subject) && names.some((name) => matches(policy.resource, name)),
+  );
 }
 
 /** The policies of a principal, allowances and denials. */
@@ -80,20 +90,19 @@ class KeptRules {
 function entitle(
   policies: Policies,
   own: readonly Policy[],
-  { principal, agent, lease }: SubmitQuestion,
+  question: SubmitQuestion,
 ): Entitlement | undefined {
-  mayRun(policies, { principal, agent });
-  return policies.byId.size === 0 ? undefined : boundsOf(policies, own, lease);
+  mayRun(policies, question);
+  return policies.byId.size === 0 ? undefined : boundsOf(policies, own, question.lease);
 }
 
-function mayRun(
-  policies: Policies,
-  { principal, agent }: Pick<SubmitQuestion, "principal" | "agent">,
-): void {
-  const verdicts = namesOf(agent).map((resource) =>
-    checkPolicy(policies, { subject: principal, action: SUBMIT, resource }),
-  );
-  const denied = verdicts.find(({ allowed, policy }) => !allowed && policy);
+function mayRun(policies: Policies, { principal, roles, agent }: SubmitQuestion): void {
+  const verdictsOn = (subject: string) =>
+    namesOf(agent).map((resource) => checkPolicy(policies, { subject, action: SUBMIT, resource }));
+  const verdicts = verdictsOn(principal);
+  // Policies on a role narrow it, as at the doors: only their denials count.
+  const onRoles = roles.flatMap((role) => verdictsOn(subjectOf(role)));
+  const denied = [...verdicts, ...onRoles].find(({ policy }) => policy?.effect === "deny");
   const isFree = !isGoverned(policies, SUBMIT, (each) => mayMatchBeginning(each, AGENT));
   if (!denied && (isFree || verdicts.some(({ allowed }) => allowed))) return;
   const why = (denied ?? verdicts[0])?.reason ?? "";

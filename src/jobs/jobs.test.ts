@@ -10,7 +10,7 @@ import { JobAgents } from "./agents.ts";
 import type { JobContext } from "./context.ts";
 import type { JobAuthorizer } from "./observer.ts";
 import type { Owner } from "./run.ts";
-import { ITSELF, LIBRARY, namedBy } from "../core/by.ts";
+import { byOf, ITSELF, LIBRARY, namedBy } from "../core/by.ts";
 
 const POLICY = {
   type: "policy.set",
@@ -200,6 +200,23 @@ test("however much a job says, the log hears of it a few times a minute", async 
   expect(told).toBeLessThanOrEqual(19 + 5);
 });
 
+test("a job delegates with the roles of its submitter, also after a crash", async () => {
+  const machine = new Machine();
+  const asked: (readonly string[])[] = [];
+  const authorizer: JobAuthorizer = {
+    entitle: ({ roles }) => void asked.push(roles),
+  };
+  const { jobs } = await machine.start({}, "n1", authorizer);
+  const ann = byOf({ ...namedBy("ann", "library").principal, roles: ["agent"] }, "arcp");
+  const lease = { "agent.delegate": ["*"] };
+  await jobs.submit(jobOrder("phoenix", { by: ann, lease }));
+  await quiet();
+  await machine.puppets[0]?.job.delegate("mortal");
+  await machine.start({}, "n1", authorizer);
+  await machine.puppets[0]?.job.delegate("mortal");
+  expect(asked).toEqual([["agent"], ["agent"], ["agent"]]);
+});
+
 describe("an agent whose daemon lost its lead for a moment", () => {
   test("neither says nor does anything any more, whatever it makes of its signal", async () => {
     const machine = new Machine();
@@ -223,6 +240,19 @@ describe("an agent whose daemon lost its lead for a moment", () => {
     expect([...jobs.state.jobs.byId.keys()]).toEqual([jobId]);
     expect(jobs.state.jobs.byId.get(jobId)?.job).toMatchObject({ status: "running", restarts: 1 });
   });
+});
+
+test("an agent starts when the answers of its commit have left", async () => {
+  const machine = new Machine();
+  const { jobs, engine } = await machine.start();
+  const happened: string[] = [];
+  await jobs.submit(jobOrder("mortal"));
+  // As a connection does, which gathers what it sends in a turn.
+  jobs.term.after(() => setImmediate(() => happened.push(`${machine.puppets.length} started`)));
+  await quiet();
+  expect(happened).toEqual(["0 started"]);
+  expect(machine.puppets).toHaveLength(1);
+  await engine.close();
 });
 
 test("a submit that waits for a policy is refused when its term is over meanwhile", async () => {

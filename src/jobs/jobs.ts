@@ -72,6 +72,8 @@ export class JobService {
   readonly #observe: ((call: (observer: JobObserver) => void) => void) | undefined;
   readonly #runs = new Map<string, Run>();
   #found: readonly UnfinishedJob[] = [];
+  /** Durable, and to be started at the end of this turn. */
+  readonly #starting: Run[] = [];
   readonly #forgotten: ForgottenStreams;
   #ending = new AbortController();
   #term: Term | undefined;
@@ -206,10 +208,19 @@ export class JobService {
     this.#startOnceDurable(run);
   }
 
-  /** After the answers that wait for the same commit: what agents do takes its time. */
+  /** When the answers that wait for the same commit have left: what agents do takes its time. */
   #startOnceDurable(run: Run): void {
-    this.term.after(() => queueMicrotask(() => this.#start(run)));
+    this.term.after(() => {
+      this.#starting.push(run);
+      // Those who answer gather it until the end of the turn; this comes after them.
+      if (this.#starting.length === 1)
+        queueMicrotask(() => this.options.clock.soon(this.#startAll));
+    });
   }
+
+  readonly #startAll = (): void => {
+    for (const run of this.#starting.splice(0)) this.#start(run);
+  };
 
   #start(run: Run): void {
     if (run.isOver) return;

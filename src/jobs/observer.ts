@@ -4,6 +4,7 @@ import type { JobLease } from "../core/jobs/lease.ts";
 import type { Entitlement } from "../core/jobs/lease-subset.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import type { Job } from "../core/jobs.ts";
+import type { Role } from "../core/principals.ts";
 import type { Run } from "./run.ts";
 
 /** Told in the order of what happened, when it is durable. What it throws goes to `onTrouble`. */
@@ -16,6 +17,8 @@ export interface JobObserver {
 
 export interface SubmitQuestion {
   readonly principal: string;
+  /** Its roles when it submitted; none for an admin, whom no policy on a role narrows. */
+  readonly roles: readonly Role[];
   /** `name@version`, or the bare name, of an agent that is there. */
   readonly agent: string;
   /** The requested lease. */

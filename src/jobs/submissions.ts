@@ -81,7 +81,8 @@ export class Submissions {
     const agent = agents.resolve(order.agent);
     const lease = leaseOf(order, nowMs);
     const above = parent === undefined ? undefined : this.#jobs.run(parent);
-    const question = { principal, agent: agent.ref, lease, parent: above };
+    const roles = rolesOf(order.by, above?.job) ?? [];
+    const question = { principal, roles, agent: agent.ref, lease, parent: above };
     const entitled = authorizer?.entitle?.(question);
     const takesCredentials = this.#jobs.credentials && order.takesCredentials === true;
     const jobId = `job_${newId()}`;
@@ -170,6 +171,7 @@ export class Submissions {
       jobId,
       agent: agent.ref,
       principal,
+      roles: rolesOf(by, above?.job),
       node,
       session,
       parent,
@@ -184,6 +186,12 @@ export class Submissions {
     };
     return jobs.accept(terms, () => term.decide(command, by));
   }
+}
+
+/** The roles that a job is narrowed by: its submitter's, and so those of the job above it. */
+function rolesOf({ principal: { roles } }: By, above: Job | undefined): Job["roles"] {
+  if (above) return above.roles;
+  return roles.length === 0 || roles.includes("admin") ? undefined : roles;
 }
 
 /** A lease as it was asked for, checked. */

@@ -114,9 +114,16 @@ const get = operation({
   async run({ engine }: Needs, { agentId }) {
     check(key("agentId", agentId));
     const search = { word: agentId, noun: "agent" };
-    return meantBy({ engine, search, items: ({ agents: { byId } }) => byId, namesOf }, (entry) => ({
-      agent: asSeen(entry),
-    }));
+    return meantBy(
+      {
+        engine,
+        search,
+        items: ({ agents: { byId } }) => byId,
+        namesOf,
+        byName: ({ agentNames }) => agentNames,
+      },
+      (entry) => ({ agent: asSeen(entry) }),
+    );
   },
 });
 

@@ -7,12 +7,13 @@ import { z } from "zod";
 import { sightOf } from "../core/visibility.ts";
 import { countsOf, type Counts } from "../fleet/census.ts";
 import { isWanted, type FleetFilters } from "../fleet/filters.ts";
-import { HEADLINES, isLongSilent, placeOf } from "../fleet/headline.ts";
+import { HEADLINES, isLongSilent, placeOf, type Placed } from "../fleet/headline.ts";
+import { LOOKED } from "../fleet/indexes.ts";
 import type { FleetThen } from "../fleet/past.ts";
 import type { Row } from "../fleet/row.ts";
 import { inSlices } from "../machine/slices.ts";
 import { EVENT, eventAnswer } from "./events.ts";
-import { AT, moment, SEQUENCE, someOf, text } from "./fields.ts";
+import { AT, moment, SEQUENCE, someOf, text, yesOrNo } from "./fields.ts";
 import { COUNTS, ROW } from "./fleet-shapes.ts";
 import { FLEET } from "./limits.ts";
 import { cursorOf, listJson, PAGE, PAGED, pageOf, placeIn, type Order } from "./lists.ts";
@@ -33,6 +34,9 @@ const MOMENT = moment("Of which moment it is");
 function orderAt({ atMs }: { readonly atMs: number }): Order<Row> {
   return { atMs: (row) => placeOf(row, atMs), key: ({ id }) => id };
 }
+
+/** The same where it is known. */
+const BY_PLACE: Order<Placed> = { atMs: ({ place }) => place, key: ({ id }) => id };
 
 /** The rows that are wanted, and how many there are of all; a step for each row. */
 function* sift(
@@ -76,6 +80,10 @@ const list = operation({
     counts: COUNTS,
     total: PAGED.total,
     cursor: PAGED.cursor,
+    isPartial: yesOrNo(
+      `Below so wide a prefix it looked at ${LOOKED} agents and no further: total counts ` +
+        "those of them that fit, and the page may be short; the cursor goes on",
+    ).exactOptional(),
     rows: z.array(ROW),
   }),
   async run({ fleet }: Needs, { limit, cursor, at, ...filters }) {
@@ -88,9 +96,8 @@ const list = operation({
     }
     const place = placeIn({ cursor });
     const after = place && { place: place.atMs, id: place.key };
-    const { hasMore, rows, ...page } = await fleet.page(filters, { limit, after });
-    const last = hasMore ? rows.at(-1) : undefined;
-    return { ...page, ...(last && { cursor: cursorOf(orderAt(page), last) }), rows };
+    const { next, rows, ...page } = await fleet.page(filters, { limit, after });
+    return { ...page, ...(next && { cursor: cursorOf(BY_PLACE, next) }), rows };
   },
   json: listJson("rows", orderAt),
 });

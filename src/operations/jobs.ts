@@ -3,7 +3,7 @@ import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
 import { summaryOf } from "../core/job-listing.ts";
 import type { Job } from "../core/jobs.ts";
-import { EVERYTHING, seesJob, sightOf, type Sight } from "../core/visibility.ts";
+import { seesJob, sightOf, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
 import { FILTERED, listJson, listPage, matching, PAGE, pageOf, type Order } from "./lists.ts";
@@ -77,17 +77,14 @@ const list = operation({
       const { items, ...page } = pageOf(matching(all, isWanted), ORDER, wanted);
       return { sequence, atMs, ...page, jobs: items.map(summaryOf) };
     }
-    const isFiltered =
-      status.length > 0 || agent !== undefined || principal !== undefined || idPrefix !== "";
+    const isOthers = principal !== undefined && !seesJob(sight, { principal });
+    const isFiltered = status.length > 0 || agent !== undefined || isOthers || idPrefix !== "";
     const { nowMs: atMs } = engine;
     const { items, ...facts } = await listPage(
       {
         engine,
-        list: ({ jobs: each }) => each,
-        isWanted:
-          isFiltered || sight !== EVERYTHING
-            ? ({ job }) => isWanted(job) && seesJob(sight, job)
-            : undefined,
+        list: (lists) => lists.jobsSeen(isOthers ? sight : { owner: principal ?? sight.owner }),
+        isWanted: isFiltered ? ({ job }) => isWanted(job) : undefined,
         show: ({ job }) => summaryOf(job),
       },
       wanted,

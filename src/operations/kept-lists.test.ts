@@ -1,12 +1,15 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { LIBRARY } from "../core/by.ts";
+import type { Agent } from "../core/agents.ts";
+import { LIBRARY, namedBy } from "../core/by.ts";
 import type { State } from "../core/state.ts";
 import { CARD, openEngine } from "../../test/support/engine/fixture.ts";
-import { World } from "../../test/support/core/fixture.ts";
+import { seesJob, seesTask } from "../core/visibility.ts";
+import { taskCreate, World } from "../../test/support/core/fixture.ts";
 import { always } from "../../test/support/core/lives.ts";
 import { play } from "../../test/support/core/play.ts";
 import { agents } from "./agents.ts";
-import { byPlace, KeptLists, type KeptList, type Place } from "./kept-lists.ts";
+import { byPlace, KeptLists, placeOfName, type KeptList, type Place } from "./kept-lists.ts";
+import { tasks as taskOperations } from "./tasks.ts";
 import type * as Limits from "./limits.ts";
 
 /** Filters come to their bound soon. */
@@ -29,6 +32,7 @@ function placesOf(state: State): ReadonlyMap<keyof KeptLists, readonly Place[]> 
     Array.from(items, ([key, item]) => ({ atMs: atMs(item), key }));
   const living = new Map([...registry.byId].filter(([, { agent }]) => agent.status !== "dead"));
   return new Map<keyof KeptLists, Place[]>([
+    ["agentNames", byKey(Array.from(registry.byId, ([id, { agent }]) => nameAt(agent, id)))],
     ["agents", timed(registry.byId, ({ agent }) => agent.registeredAtMs)],
     ["living", timed(living, ({ agent }) => agent.registeredAtMs)],
     ["recentLeases", timed(leases.byTask, ({ lease }) => lease.token)],
@@ -42,6 +46,71 @@ function placesOf(state: State): ReadonlyMap<keyof KeptLists, readonly Place[]> 
     ["directory", timed(directory.byUrl, ({ entry }) => entry.registeredAtMs)],
   ]);
 }
+
+function nameAt({ card }: Agent, id: string): string {
+  return placeOfName(card.name) + id;
+}
+
+const CI = { owner: "token:ci" };
+const ANN = { owner: "ann" };
+
+function shownIn<Item>(list: KeptList<Item>, state: State): readonly (Item | undefined)[] {
+  list.update(state);
+  return Array.from(list.after(undefined), (place) => list.item(state, place)).filter(Boolean);
+}
+
+test("an owner's list has what the owner sees, after any history", () => {
+  always((steps) => {
+    const world = new World();
+    const lists = new KeptLists();
+    world.observers.add(lists);
+    for (const [i, step] of steps.entries()) {
+      play([step], undefined, world);
+      const { state } = world;
+      if (i % 4 > 0) continue;
+      const tasks = [...state.tasks.byId.values()].filter((each) => seesTask(CI, state, each.task));
+      const jobs = [...state.jobs.byId.values()].filter((each) => seesJob(ANN, each.job));
+      expect(new Set(shownIn(lists.tasksSeen(CI), state))).toEqual(new Set(tasks));
+      expect(new Set(shownIn(lists.jobsSeen(ANN), state))).toEqual(new Set(jobs));
+    }
+  }, 40);
+});
+
+test("a principal that sees 10 of many looks at 10", async () => {
+  const { engine } = await openEngine();
+  cleanups.push(() => engine.close());
+  const ci = namedBy(CI.owner, "http");
+  const taskType = "scan";
+  for (let i = 0; i < 200; i += 1) {
+    const by = i % 20 === 7 ? ci : LIBRARY;
+    await engine.execute(taskCreate({ taskType }), by);
+  }
+  const call = { by: ci, signal: AbortSignal.timeout(10_000) };
+  const page = await taskOperations.list.run(
+    { engine },
+    taskOperations.list.input.parse({ limit: 4 }),
+    call,
+  );
+  expect(page).toMatchObject({ total: 10 });
+  expect(page.tasks).toHaveLength(4);
+  expect(page).not.toHaveProperty("isPartial");
+});
+
+test("an agent is found by its name without a look at the others", async () => {
+  const { engine } = await openEngine();
+  cleanups.push(() => engine.close());
+  for (const name of ["ann", "bob", "bob", "bobby"]) {
+    const card = { ...CARD, name };
+    await engine.execute({ type: "agent.register", card, ttlMs: 60_000 }, LIBRARY);
+  }
+  const get = (agentId: string) =>
+    agents.get.run({ engine }, { agentId }, { by: LIBRARY, signal: AbortSignal.timeout(10_000) });
+  await expect(get("bob")).rejects.toThrow(/2 agents are called bob/);
+  const values = vi.spyOn(engine.peek((state) => state).agents.byId, "values");
+  await expect(get("ann")).resolves.toMatchObject({ agent: { card: { name: "ann" } } });
+  expect(values).not.toHaveBeenCalled();
+  await expect(get("bobb")).resolves.toMatchObject({ agent: { card: { name: "bobby" } } });
+});
 
 test("every list is in order, and has what there is, after any history", () => {
   always((steps) => {

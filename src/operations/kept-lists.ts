@@ -6,6 +6,7 @@
  *   unmade ──asked for──▶ kept ──more came and went than there are, and nobody asked──▶ unmade
  */
 import type { AgentEntry } from "../core/agents.ts";
+import { ownerOf } from "../core/by.ts";
 import type { DirectoryRecord } from "../core/directory.ts";
 import type { GroupEntry } from "../core/elections.ts";
 import type { Event } from "../core/events.ts";
@@ -16,6 +17,7 @@ import { SortedList } from "../core/sorted-list.ts";
 import type { State } from "../core/state.ts";
 import type { TaskEntry } from "../core/tasks.ts";
 import type { TokenEntry } from "../core/tokens.ts";
+import { seesJob, seesTask, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Observer } from "../engine/observer.ts";
 import { LIST } from "./limits.ts";
@@ -33,11 +35,22 @@ export function byPlace(a: Place, b: Place): number {
 interface Listed<Item> {
   readonly items: (state: State) => ReadonlyMap<string, Item>;
   /** Of the items, those that are in the list: all unless told otherwise. */
-  readonly isIn?: (item: Item) => boolean;
+  readonly isIn?: (item: Item, state: State) => boolean;
+  /** The keys of those that may be in the list: all unless told otherwise. */
+  readonly keys?: (state: State) => Iterable<string>;
+  /** In a list by name: the name, which its place begins with. */
+  readonly name?: (item: Item) => string;
   /** The moment of an item's place, or a number that grows like it; none in lists by key alone. */
   readonly atMs?: (item: Item) => number;
 }
 
+/** Where the items of a name stand in a list by name. */
+export function placeOfName(name: string): string {
+  return `${name}\0`;
+}
+
+/** Owners whose lists are kept; one that comes back after so many others waits for its list. */
+const OWNERS = 100;
 /** Notes of fewer are kept in any case. */
 const NOTES = 10_000;
 
@@ -79,7 +92,8 @@ export class KeptList<Item> {
   update(state: State, most = Infinity): void {
     if (!this.#isKept) {
       this.#isKept = true;
-      this.#unread = this.#listed.items(state).keys();
+      const { keys = (all: State) => this.#listed.items(all).keys() } = this.#listed;
+      this.#unread = keys(state)[Symbol.iterator]();
     }
     let left = most;
     for (const [key, before] of this.#touched) {
@@ -96,8 +110,11 @@ export class KeptList<Item> {
     }
   }
 
+  /** Nothing for one that is no longer in the list, and was not told of. */
   item(state: State, { key }: Place): Item | undefined {
-    return this.#listed.items(state).get(key);
+    const { items, isIn, name } = this.#listed;
+    const item = items(state).get(name ? key.slice(key.lastIndexOf("\0") + 1) : key);
+    return item === undefined || isIn?.(item, state) === false ? undefined : item;
   }
 
   /** The places behind one, or all. In a list by key alone: of those keys that begin so. */
@@ -134,14 +151,18 @@ export class KeptList<Item> {
   }
 
   #placeOf(key: string, state: State): Place | undefined {
-    const { items, isIn, atMs } = this.#listed;
+    const { items, isIn, atMs, name } = this.#listed;
     const item = items(state).get(key);
-    if (item === undefined || isIn?.(item) === false) return undefined;
-    return { atMs: atMs?.(item) ?? 0, key };
+    if (item === undefined || isIn?.(item, state) === false) return undefined;
+    return { atMs: atMs?.(item) ?? 0, key: name ? placeOfName(name(item)) + key : key };
   }
 }
 
 export class KeptLists implements Observer {
+  readonly agentNames = new KeptList<AgentEntry>({
+    items: ({ agents }) => agents.byId,
+    name: ({ agent }) => agent.card.name,
+  });
   readonly agents = new KeptList<AgentEntry>({
     items: ({ agents }) => agents.byId,
     atMs: ({ agent }) => agent.registeredAtMs,
@@ -177,18 +198,47 @@ export class KeptLists implements Observer {
     atMs: ({ entry }) => entry.registeredAtMs,
   });
 
+  readonly #tasksOf = new Map<string, KeptList<TaskEntry>>();
+  readonly #jobsOf = new Map<string, KeptList<JobEntry>>();
+
   replaced(): void {
     for (const list of Object.values(this) as readonly KeptList<unknown>[]) list.forget();
+    this.#tasksOf.clear();
+    this.#jobsOf.clear();
+  }
+
+  /** The tasks that are seen: an owner's among a million cost what the owner's cost. */
+  tasksSeen(sight: Sight): KeptList<TaskEntry> {
+    const { owner } = sight;
+    if (owner === undefined) return this.tasks;
+    return listOf(this.#tasksOf, owner, {
+      items: ({ tasks }) => tasks.byId,
+      atMs: ({ task }) => task.createdAtMs,
+      isIn: ({ task }, state) => seesTask(sight, state, task),
+    });
+  }
+
+  jobsSeen(sight: Sight): KeptList<JobEntry> {
+    const { owner } = sight;
+    if (owner === undefined) return this.jobs;
+    return listOf(this.#jobsOf, owner, {
+      items: ({ jobs }) => jobs.byId,
+      keys: ({ jobs }) => jobs.index.after(sight, undefined),
+      atMs: ({ job }) => job.submittedAtMs,
+      isIn: ({ job }) => seesJob(sight, job),
+    });
   }
 
   before(event: Event, state: State): void {
     switch (event.type) {
       case "agent.registered":
         this.living.touch(event.agent.agentId, state);
+        this.agentNames.touch(event.agent.agentId, state);
         return this.agents.touch(event.agent.agentId, state);
       case "agent.died":
         return this.living.touch(event.agent.agentId, state);
       case "agent.forgotten":
+        this.agentNames.touch(event.agentId, state);
         return this.agents.touch(event.agentId, state);
       case "lease.acquired":
       case "lease.released":
@@ -210,14 +260,25 @@ export class KeptLists implements Observer {
       case "token.forgotten":
         return this.tokens.touch(event.name, state);
       case "task.created":
+        this.#tasksOf.get(ownerOf(event.task))?.touch(event.task.id, state);
         return this.tasks.touch(event.task.id, state);
+      case "task.claimed":
+        return this.#touchTask(event.taskId, state, event.claim.agentId);
+      case "task.completed":
+      case "task.requeued":
+      case "task.returned":
+      case "task.died":
+      case "task.cancelled":
+        return this.#touchTask(event.taskId, state, event.agentId);
       case "task.forgotten":
+        this.#touchTask(event.taskId, state);
         return this.tasks.touch(event.taskId, state);
       case "job.submitted":
       case "job.imported":
+        this.#jobsOf.get(event.job.principal)?.touch(event.job.id, state);
         return this.jobs.touch(event.job.id, state);
       case "job.forgotten":
-        for (const jobId of forgottenJobs(event)) this.jobs.touch(jobId, state);
+        for (const jobId of forgottenJobs(event)) this.#touchJob(jobId, state);
         return;
       case "directory.registered":
         return this.directory.touch(event.entry.url, state);
@@ -228,6 +289,39 @@ export class KeptLists implements Observer {
       // All other events change items where they stand.
     }
   }
+
+  /** It is shown to its creator, and to the owner of the agent that claims it or did. */
+  #touchTask(taskId: string, state: State, agentId?: string): void {
+    if (this.#tasksOf.size === 0) return;
+    const task = state.tasks.byId.get(taskId)?.task;
+    if (!task) return;
+    this.#tasksOf.get(ownerOf(task))?.touch(taskId, state);
+    for (const each of [task.claimedBy, agentId ?? ""]) {
+      const agent = state.agents.byId.get(each)?.agent;
+      if (agent) this.#tasksOf.get(ownerOf(agent))?.touch(taskId, state);
+    }
+  }
+
+  #touchJob(jobId: string, state: State): void {
+    const job = state.jobs.byId.get(jobId)?.job;
+    if (job) this.#jobsOf.get(job.principal)?.touch(jobId, state);
+    this.jobs.touch(jobId, state);
+  }
+}
+
+/** The list of an owner; the one that was made first makes room. */
+function listOf<Item>(
+  lists: Map<string, KeptList<Item>>,
+  owner: string,
+  listed: Listed<Item>,
+): KeptList<Item> {
+  const known = lists.get(owner);
+  if (known) return known;
+  const [oldest] = lists.keys();
+  if (oldest !== undefined && lists.size >= OWNERS) lists.delete(oldest);
+  const made = new KeptList(listed);
+  lists.set(owner, made);
+  return made;
 }
 
 const lists = new WeakMap<object, KeptLists>();

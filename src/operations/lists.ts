@@ -11,6 +11,7 @@ import { setImmediate as othersAreServed } from "node:timers/promises";
 import { z } from "zod";
 import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
+import { firstOf } from "../core/sorted-list.ts";
 import { SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
 import { byPlace, listsOf, type KeptList, type KeptLists, type Place } from "./kept-lists.ts";
 import { LIST } from "./limits.ts";
@@ -189,6 +190,21 @@ function next(place: Place | undefined): { readonly cursor?: string } {
 
 export function* matching<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
   for (const item of items) if (isWanted(item)) yield item;
+}
+
+/** The same of items that stand in order: a page costs what it shows. */
+export function sortedPage<T>(
+  items: readonly T[],
+  order: Order<NoInfer<T>>,
+  { limit, cursor }: PageRequest,
+): Page<T> {
+  const after = placeIn({ cursor });
+  const isShown = (item: T, { atMs, key }: Place) =>
+    (order.atMs(item) - atMs || byText(order.key(item), key)) <= 0;
+  const from = after ? firstOf(items, (item) => !isShown(item, after)) : 0;
+  const shown = items.slice(from, from + limit);
+  const last = from + limit < items.length ? shown.at(-1) : undefined;
+  return { items: shown, total: items.length, ...(last && { cursor: cursorOf(order, last) }) };
 }
 
 /** The first of `items` behind the cursor. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Question } from "../core/questions.ts";
 import { AT, moment, SOME_ID, someOf, text } from "./fields.ts";
 import { QUESTION, QUESTION_STATES } from "./fleet-shapes.ts";
-import { listJson, matching, PAGE, PAGED, pageOf, type Order } from "./lists.ts";
+import { listJson, matching, PAGE, PAGED, pageOf, sortedPage, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Services } from "./operation.ts";
 
@@ -32,10 +32,15 @@ const list = operation({
   }),
   async run({ fleet }: Pick<Services, "fleet">, { state, at, ...wanted }) {
     const thenMs = momentOf(at);
-    const now = await (thenMs === undefined ? fleet.questions() : fleet.at(thenMs));
+    if (thenMs === undefined) {
+      const { questions: all, ...now } = await fleet.questions(state);
+      const { items, ...page } = sortedPage(all, ORDER, wanted);
+      return { ...now, ...page, questions: items };
+    }
+    const { questions: all, sequence, atMs } = await fleet.at(thenMs);
     const isAsked = (each: Question) => state.length === 0 || state.includes(each.state);
-    const { items, ...page } = pageOf(matching(now.questions, isAsked), ORDER, wanted);
-    return { sequence: now.sequence, atMs: now.atMs, ...page, questions: items };
+    const { items, ...page } = pageOf(matching(all, isAsked), ORDER, wanted);
+    return { sequence, atMs, ...page, questions: items };
   },
   json: listJson("questions", ORDER),
 });

@@ -180,3 +180,26 @@ test("nothing of one principal appears in what another reads; an operator reads 
     { numRuns: 25 },
   );
 });
+
+test("a watch follows the policies: what is denied later is no longer shown", async () => {
+  const api = await openApi();
+  const isShown = shownTo(api.engine, OPERATOR.principal);
+  const event = { type: "policy.deleted", id: "x" } as const;
+  const set = (action: string, effect: "deny" | "allow") =>
+    api.engine.execute(
+      {
+        type: "policy.set",
+        policy: { id: "p", subject: "role:operator", action, resource: "*", effect },
+      },
+      LIBRARY,
+    );
+  expect(isShown?.(event)).toBe(true);
+  await set("policy.read", "deny");
+  expect(isShown?.(event)).toBe(false);
+  await set("event.read", "deny");
+  expect(isShown?.(event)).toBe(false);
+  await set("event.read", "allow");
+  expect(isShown?.(event)).toBe(true);
+  expect(shownTo(api.engine, LIBRARY.principal)).toBeUndefined();
+  await api.close();
+});

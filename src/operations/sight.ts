@@ -5,10 +5,12 @@
 import { judge, type Access } from "../core/access.ts";
 import type { By } from "../core/by.ts";
 import type { Event, Topic } from "../core/events.ts";
+import type { Policies } from "../core/policies.ts";
 import type { Principal } from "../core/principals.ts";
-import { EVERYTHING, seesEvent, sightOf } from "../core/visibility.ts";
+import { seesEvent, sightOf } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fleet } from "../fleet/fleet.ts";
+import { ACCESS } from "./access.ts";
 import { TABLE } from "./table.ts";
 
 /** The same services, with the fleet as the caller sees it. */
@@ -45,19 +47,36 @@ export const EVENT_KINDS: readonly string[] = Object.keys(TOPICS);
 
 /** Which events a watcher is shown; nothing where it is shown all of them. */
 export function shownTo(engine: Pick<Engine, "peek">, caller: Principal) {
-  const hidden = hiddenTopics(engine, caller);
+  // No policy narrows an admin.
+  if (caller.roles.includes("admin")) return undefined;
   const sight = sightOf(caller);
-  if (hidden.size === 0 && sight === EVERYTHING) return undefined;
+  const hidden = new HiddenTopics(caller);
   return (event: Event) =>
-    !hidden.has(event.type.slice(0, event.type.indexOf("."))) &&
-    engine.peek((state) => seesEvent(sight, state, event));
+    engine.peek((state) => !hidden.by(state.policies, event) && seesEvent(sight, state, event));
 }
 
-/** The kinds of events that the caller may not read about. */
-function hiddenTopics(engine: Pick<Engine, "peek">, caller: Principal): ReadonlySet<string> {
-  return engine.peek(({ policies }) => {
-    const isHidden = (access: Access) => !judge(policies, caller, access).allowed;
-    const hidden = Object.entries(TOPICS).filter(([, access]) => isHidden(access));
-    return new Set(hidden.map(([noun]) => noun));
-  });
+/** The kinds of events that a caller may not read about, asked anew when a policy changed. */
+class HiddenTopics {
+  readonly #caller: Principal;
+  #policies: Policies | undefined;
+  #changes = 0;
+  #hidden: ReadonlySet<string> = new Set();
+
+  constructor(caller: Principal) {
+    this.#caller = caller;
+  }
+
+  by(policies: Policies, { type }: Event): boolean {
+    if (this.#policies !== policies || this.#changes !== policies.changes) this.#ask(policies);
+    return this.#hidden.has(type.slice(0, type.indexOf(".")));
+  }
+
+  #ask(policies: Policies): void {
+    const isHidden = (access: Access) => !judge(policies, this.#caller, access).allowed;
+    const isDeaf = isHidden(ACCESS.events);
+    const hidden = Object.entries(TOPICS).filter(([, access]) => isDeaf || isHidden(access));
+    this.#policies = policies;
+    this.#changes = policies.changes;
+    this.#hidden = new Set(hidden.map(([noun]) => noun));
+  }
 }

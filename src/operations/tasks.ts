@@ -9,8 +9,7 @@
 import { z } from "zod";
 import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
-import { EVERYTHING, seesTask, sightOf } from "../core/visibility.ts";
-import type { State } from "../core/state.ts";
+import { seesTask, sightOf } from "../core/visibility.ts";
 import type { Task, TaskEntry } from "../core/tasks.ts";
 import {
   ACTING_AGENT,
@@ -60,19 +59,18 @@ const list = operation({
   output: z.strictObject({ ...FILTERED, tasks: z.array(TASK_ROW) }),
   async run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...page }, { by }) {
     const sight = sightOf(by.principal);
-    const isWanted = ({ task }: TaskEntry, state: State) =>
+    const isWanted = ({ task }: TaskEntry) =>
       (status.length === 0 || status.includes(task.status)) &&
       (type === undefined || task.type === type) &&
       (claimedBy === undefined || task.claimedBy === claimedBy) &&
-      task.id.startsWith(idPrefix) &&
-      seesTask(sight, state, task);
+      task.id.startsWith(idPrefix);
     const isFiltered =
       status.length > 0 || type !== undefined || claimedBy !== undefined || idPrefix !== "";
     const { items, ...facts } = await listPage(
       {
         engine,
-        list: ({ tasks: all }) => all,
-        isWanted: isFiltered || sight !== EVERYTHING ? isWanted : undefined,
+        list: (lists) => lists.tasksSeen(sight),
+        isWanted: isFiltered ? isWanted : undefined,
         show: ({ task }, state) => rowOf(state, taskFor(state, task, by)),
       },
       page,

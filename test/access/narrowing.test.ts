@@ -54,6 +54,8 @@ test("MCP refuses what is denied, and nothing besides", async () => {
 
 test("ARCP refuses what is denied, and nothing besides", async () => {
   const client = await ci.arcp();
-  await expect(client.submit({ agent: "rm" })).rejects.toThrow(/denied by policy "rm"/);
+  for (const agent of ["rm", "rm@1.0.0"]) {
+    await expect(client.submit({ agent })).rejects.toThrow(/denied by policy "rm"/);
+  }
   await expect(client.submit({ agent: "other" })).rejects.toThrow(/other/);
 });

@@ -1,4 +1,7 @@
-/** Every example of ARCP runs, prints something, and ends by itself; its assertions hold. */
+/**
+ * Every example of ARCP runs, prints what it shows (test/transcripts/arcp-examples, rewritten with
+ * `-u`), and ends by itself; its assertions hold.
+ */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -30,7 +33,9 @@ test.concurrent.for(names)("%s", { timeout: 30_000 }, async (name, { expect: exp
   const run = promisify(execFile)(process.execPath, args, { timeout: 30_000 });
   const { stdout, stderr } = await run;
   expectHere(stderr).toBe("");
-  expectHere(stdout).toMatch(/\S/);
+  const shown = stdout.replace(/^port \d+/, "port PORT");
+  expectHere(shown).toMatch(/\S/);
+  await expectHere(shown).toMatchFileSnapshot(`../transcripts/arcp-examples/${name}.txt`);
 });
 
 test("the list of examples names each of them, and nothing else", () => {

@@ -2,6 +2,7 @@
 import { renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { Newcomer } from "../seeds/newcomer.ts";
 import { daemon, run, scratch } from "./programs.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -55,6 +56,23 @@ test("a backup of a running daemon is restored, and tokens go on above all other
   expect(await next.rollcall("doctor", "--deep", "--data-dir", data)).toContain("checksum holds");
   await next.stop();
   expect(await run(["compact", "--data-dir", data])).toMatchObject({ code: 0 });
+});
+
+test("on a terminal a refusal stands on a line of its own, not behind the progress", async () => {
+  const home = scratch();
+  onTestFinished(() => home[Symbol.dispose]());
+  const data = join(home.path, "state");
+  const { stop } = await started(data);
+  onTestFinished(stop);
+  const file = join(home.path, "there.backup");
+  expect(await run(["backup", file, "--data-dir", data])).toMatchObject({ code: 0 });
+  const person = new Newcomer({ NO_COLOR: "1" });
+  const { code, stderr } = await person.types(`rollcall backup ${file} --data-dir ${data}`, {
+    isTTY: true,
+    columns: 200,
+  });
+  expect(code).not.toBe(0);
+  expect(`\u001b[K${stderr}`).toContain("\u001b[Kerror: ");
 });
 
 test("policies and tokens go to a file and come back from it", async () => {

@@ -14,7 +14,7 @@ const DEADLINE_MS = 20_000;
 const GONE = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const;
 
 export function programFile(name: string): string {
-  const ending = name === "agent-status" ? "cjs" : "js";
+  const ending = ["agent-status", "rollcall"].includes(name) ? "cjs" : "js";
   return join(ROOT, "dist/bin", `${name}.${ending}`);
 }
 

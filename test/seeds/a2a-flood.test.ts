@@ -48,64 +48,106 @@ async function silentServers() {
   };
 }
 
-/** The 99th percentile, in ms, of heartbeats one after the other on one connection. */
-async function p99(
-  registry: string,
-  body: string,
-  goesOn: (sent: number) => boolean,
-): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const headers = { "content-type": "application/json" };
-  const tookMs: number[] = [];
-  while (goesOn(tookMs.length)) {
+/** Times of heartbeats of a known agent, one after the other on one connection. */
+class Pulse implements Disposable {
+  readonly #registry: string;
+  readonly #body: string;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  #tookMs: number[] = [];
+
+  constructor(registry: string, body: string) {
+    this.#registry = registry;
+    this.#body = body;
+  }
+
+  async beat(): Promise<void> {
     const startedMs = performance.now();
+    const options = { method: "POST", agent: this.#agent, headers: HEADERS };
     await new Promise<void>((resolve, reject) => {
-      const sent = request(registry + PATH, { method: "POST", agent, headers }, (response) => {
+      const sent = request(this.#registry + PATH, options, (response) => {
         response.resume().on("end", resolve);
       });
       sent.on("error", reject);
-      sent.end(body);
+      sent.end(this.#body);
     });
-    tookMs.push(performance.now() - startedMs);
-    await pause(1);
+    this.#tookMs.push(performance.now() - startedMs);
   }
-  agent.destroy();
-  return tookMs.toSorted((a, b) => a - b)[Math.floor(tookMs.length * 0.99)] ?? NaN;
+
+  /** The 99th percentile since the last one, in ms. */
+  p99(): number {
+    const sorted = this.#tookMs.toSorted((a, b) => a - b);
+    this.#tookMs = [];
+    return sorted[Math.floor(sorted.length * 0.99)] ?? NaN;
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
 }
+
+const HEADERS = { "content-type": "application/json" };
 
 async function residentBytes(registry: string): Promise<number> {
   const page = await (await fetch(`${registry}/metrics`)).text();
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(page)?.[1]);
 }
 
-test("attack: 10,000 agents whose cards hang slow down no agent that is known", async () => {
-  const { up, url } = await daemon("--memory", "--rate-limit", "0");
-  await using running = up;
+/** Sends the flood; `origins` are those of the cards. */
+function flooding(registry: string, rest: number, origins: readonly string[]): Running {
+  const script = fileURLToPath(new URL("a2a/flood.mjs", import.meta.url));
+  const args = [script, registry, String(FLOOD), String(rest), ...origins];
+  return new Running(process.execPath, args, environment("/nowhere"));
+}
+
+/**
+ * Two registries, asked in turns: one hears of agents whose cards hang, the other at the same time
+ * as much from an agent that it knows. So a busy machine slows down both.
+ */
+test("attack: 10,000 agents whose cards hang slow down no agent that is known", async ({
+  annotate,
+}) => {
+  const attacked = await daemon("--memory", "--rate-limit", "0");
+  await using running = attacked.up;
+  const calm = await daemon("--memory", "--rate-limit", "0");
+  await using _ = calm.up;
   using silent = await silentServers();
   using site = await openSite({
     cards: (origin) => ({ "/.well-known/agent.json": { name: "known", url: origin } }),
   });
   const beat = { agent_card: { name: "known", url: site.origin } };
-  expect(await (await post(url, PATH, beat)).json()).toMatchObject({ verified: true });
-  const body = JSON.stringify(beat);
-  await p99(url, body, (sent) => sent < 300);
-  const restMs = await p99(url, body, (sent) => sent < 500);
-  const restBytes = await residentBytes(url);
+  for (const { url } of [attacked, calm]) {
+    expect(await (await post(url, PATH, beat)).json()).toMatchObject({ verified: true });
+  }
+  using hit = new Pulse(attacked.url, JSON.stringify(beat));
+  using spared = new Pulse(calm.url, JSON.stringify(beat));
+  const inTurns = async (goesOn: (sent: number) => boolean) => {
+    for (let sent = 0; goesOn(sent); sent += 1) {
+      await hit.beat();
+      await spared.beat();
+      await pause(1);
+    }
+    return { attackedMs: hit.p99(), calmMs: spared.p99() };
+  };
+  await inTurns((sent) => sent < 300);
+  const restBytes = await residentBytes(attacked.url);
 
-  const script = fileURLToPath(new URL("a2a/flood.mjs", import.meta.url));
-  const args = [script, url, String(FLOOD), String(WAITING.most), ...silent.origins];
-  await using flood = new Running(process.execPath, args, environment("/nowhere"));
-  const arrivalMs = await p99(url, body, () => !flood.stdout.includes("hanging"));
-  const hangingMs = await p99(url, body, (sent) => sent < 500);
-  const moreBytes = (await residentBytes(url)) - restBytes;
+  await using flood = flooding(attacked.url, WAITING.most, silent.origins);
+  await using control = flooding(calm.url, 0, [`${site.origin}/`]);
+  const arrival = await inTurns(() => {
+    return ![flood, control].every(({ stdout }) => stdout.includes("hanging"));
+  });
+  const hanging = await inTurns((sent) => sent < 500);
+  const moreBytes = (await residentBytes(attacked.url)) - restBytes;
 
-  const measured = { restMs, arrivalMs, hangingMs, moreMiB: moreBytes / MIB };
-  // None of the known waits; what the flood takes is the time to hear it.
-  expect(measured).toSatisfy(() => arrivalMs < WAITING.shortMs / 2);
-  expect(measured).toSatisfy(() => hangingMs < 2 * restMs + 20);
+  const measured = { arrival, hanging, moreMiB: moreBytes / MIB };
+  await annotate(`p99 of known agents: ${JSON.stringify(measured)}`);
+  // The few milliseconds are for what happens to one of them only, as a collection of garbage.
+  for (const { attackedMs, calmMs } of [arrival, hanging]) {
+    expect(measured).toSatisfy(() => attackedMs < 2 * calmMs + 10);
+  }
   expect(measured).toSatisfy(() => moreBytes < 256 * MIB);
   // Those of one turn may still be closing while the next are opened.
   expect(silent.most()).toBeLessThanOrEqual(2 * FETCH.atOnce);
-  expect((await listed(url)).map(({ name }) => name)).toEqual(["known"]);
+  expect((await listed(attacked.url)).map(({ name }) => name)).toEqual(["known"]);
   expect(running.stderr).toBe("");
-}, 60_000);
+}, 120_000);

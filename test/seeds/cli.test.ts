@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { daemon, environment, programFile, run, Running, scratch, start } from "../e2e/programs.ts";
 import { lineOf, TimelineWriter } from "../../src/wires/acp/proxy/timeline.ts";
 import { record } from "../support/acp-proxy/fixture.ts";
-import { agentPlaces, firstExamples, Newcomer } from "./newcomer.ts";
+import { agentPlaces, BY_SHELL, firstExamples, Newcomer } from "./newcomer.ts";
 
 const folder = scratch();
 const card = { name: "Echo", description: "Says it again", url: "", skills: [] };
@@ -67,14 +67,6 @@ async function refusal(line: string, code: number): Promise<string> {
 }
 
 describe("examples", () => {
-  /** They serve until they are stopped, or start programs of others: the e2e tests run them. */
-  const ELSEWHERE = ["up", "a2a-registry", "mcp", "completion"];
-  /** They need a file: that of the daemon, which has none here, or of another command. */
-  const ON_FILES = ["backup", "restore", "compact", "import"];
-  /** They need a daemon on another machine: so do they. */
-  const FAR = ["login", "context use", "context rename", "context remove"];
-  const WITH_AGENTS = ["acp run", "acp record", "acp replay"];
-
   /** They show what is there, and follow it until Ctrl-C. */
   const FOLLOWING = ["events", "watch", "acp tail"];
 
@@ -107,9 +99,8 @@ describe("examples", () => {
     await done(`rollcall directory add ${cardUrl}`);
     const examples = await firstExamples();
     expect(examples.size).toBeGreaterThan(50);
-    const typed = [...examples].filter(
-      ([name]) => ![...ELSEWHERE, ...ON_FILES, ...FAR, ...WITH_AGENTS].includes(name),
-    );
+    const byShell: readonly string[] = BY_SHELL;
+    const typed = [...examples].filter(([name]) => !byShell.includes(name));
     const [last, first] = [true, false].map((isLast) =>
       typed.filter(([name]) => LAST.includes(name) === isLast),
     );

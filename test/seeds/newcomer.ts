@@ -91,6 +91,27 @@ async function* commands() {
   }
 }
 
+/** Commands whose first example needs a shell of its own: examples.test.ts tries those. */
+export const BY_SHELL = [
+  "up",
+  "a2a-registry",
+  "mcp",
+  "completion",
+  "backup",
+  "restore",
+  "compact",
+  "import",
+  "login",
+  "context use",
+  "context rename",
+  "context remove",
+  "acp run",
+  "acp record",
+  "acp replay",
+] as const;
+
+export type ByShell = (typeof BY_SHELL)[number];
+
 /** By command, the first example of its help. */
 export async function firstExamples(): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();

@@ -4,7 +4,7 @@ import { clean } from "../terminal/clean.ts";
 import type { Output, Style } from "../terminal/output.ts";
 import { padEnd } from "../terminal/width.ts";
 
-type Shown = Pick<
+type LineRecord = Pick<
   AcpRecord,
   "state" | "status" | "message" | "currentTask" | "background" | "stalled"
 >;
@@ -21,7 +21,7 @@ const STYLES: Readonly<Record<AcpRecord["status"], Style>> = {
 const WIDTH = 8;
 
 /** `reading   Read notes.txt · Step 1/2: Look at the notes` */
-export function changeOf(shown: Shown, out: Output): string {
+export function changeOf(shown: LineRecord, out: Output): string {
   const word = wordOf(shown);
   const painted = out.paint(STYLES[shown.status], padEnd(word, WIDTH));
   const marks = [shown.stalled && "stalled", shown.background && "in the background"];

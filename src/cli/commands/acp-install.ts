@@ -9,7 +9,7 @@ import {
   type EditorPlan,
 } from "../../wires/acp/proxy/editors.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import { EXIT } from "../exit.ts";
 import { choiceArgument } from "../flags.ts";
 import { about, type Example } from "../help.ts";

@@ -10,7 +10,7 @@ import { statusFolder } from "../../wires/files/folder.ts";
 import { proxiedAgents, type ProxiedAgent } from "../acp/agents.ts";
 import { changeOf, wordOf } from "../acp/lines.ts";
 import type { Context } from "../context.ts";
-import { lookOf, note, printJson } from "../daemon.ts";
+import { lookOf, note, printJson } from "../print.ts";
 import { EXIT } from "../exit.ts";
 import { argument, defaultFlag, jsonFlag, parseCount } from "../flags.ts";
 import { about } from "../help.ts";
@@ -143,8 +143,8 @@ export const acpReplay = buildCommand<StatusFlags, [string], Context>({
   docs: about(
     "Show what an agent did, from a recording: the same lines as `tail` showed then, with the\n" +
       "seconds since the beginning.",
-    { call: "rollcall acp record talk.jsonl -- gemini --acp", does: "makes a recording" },
-    { call: "rollcall acp replay talk.jsonl", does: "shows it" },
+    { call: "rollcall acp replay talk.jsonl", does: "a recording of `rollcall acp record`" },
+    { call: "rollcall acp replay talk.jsonl --json", does: "for programs" },
   ),
   parameters: {
     flags: { json: jsonFlag },

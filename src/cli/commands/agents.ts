@@ -1,9 +1,9 @@
 /** `rollcall agents`: who is here, and what an agent without a program of its own needs. */
 import type { Agent, AgentStatus } from "../../core/agents.ts";
 import { shortDuration } from "../../core/words.ts";
-import { note, printFacts } from "../daemon.ts";
+import { note, printFacts } from "../print.ts";
 import { switchFlag, textsFlag } from "../flags.ts";
-import { listOperation } from "../listing.ts";
+import { listOperation } from "../list-command.ts";
 import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";

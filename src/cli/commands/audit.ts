@@ -1,6 +1,6 @@
 /** `rollcall audit`: who changed what, and what was denied. */
 import type { AnswerOf } from "../../operations/table.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import { parseMoment } from "../moments.ts";
 import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";

@@ -5,7 +5,7 @@ import { releaseVersion } from "../../daemon/version.ts";
 import { backUp } from "../../log/sqlite/upkeep.ts";
 import type { Context } from "../context.ts";
 import { databaseFlags, databaseOf, sizeText, type DatabaseFlags } from "../database.ts";
-import { printFacts, printJson } from "../daemon.ts";
+import { printFacts, printJson } from "../print.ts";
 import { argument, jsonFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { moment } from "../terminal/time.ts";
@@ -31,13 +31,7 @@ export const backup = buildCommand<Flags, [string], Context>({
   async func({ json, ...flags }, file) {
     const target = resolve(file);
     const path = await databaseOf(this, flags);
-    const facts = await backUp({
-      path,
-      target,
-      madeBy: `rollcall ${releaseVersion()}`,
-      onProgress: (bytes, of) => void progress(this, bytes, of),
-    });
-    if (this.err.isTerminal) await this.err.write("\r\u001b[K");
+    const facts = await copied(this, path, target);
     const { logId, head, madeAtMs, bytes, sha256 } = facts;
     if (json) return printJson(this, { file: target, logId, head, madeAtMs, bytes, sha256 });
     await printFacts(this, [
@@ -50,7 +44,22 @@ export const backup = buildCommand<Flags, [string], Context>({
   },
 });
 
-async function progress({ err }: Context, bytes: number, of: number): Promise<void> {
-  if (!err.isTerminal) return;
-  await err.write(`\r\u001b[K${sizeText(bytes)} of at most ${sizeText(of)}`);
+async function copied(context: Context, path: string, target: string) {
+  try {
+    return await backUp({
+      path,
+      target,
+      madeBy: `rollcall ${releaseVersion()}`,
+      onProgress(bytes, of) {
+        void progress(context, `${sizeText(bytes)} of about ${sizeText(of)}`);
+      },
+    });
+  } finally {
+    await progress(context, "");
+  }
+}
+
+/** In the place of the last one. */
+async function progress({ err }: Context, text: string): Promise<void> {
+  if (err.isTerminal) await err.write(`\r\u001b[K${text}`);
 }

@@ -3,7 +3,7 @@ import { buildCommand } from "@stricli/core";
 import { compact as compactFile } from "../../log/sqlite/upkeep.ts";
 import type { Context } from "../context.ts";
 import { databaseFlags, databaseOf, sizeText, type DatabaseFlags } from "../database.ts";
-import { printFacts } from "../daemon.ts";
+import { printFacts } from "../print.ts";
 import { about } from "../help.ts";
 
 export const compact = buildCommand<DatabaseFlags, [], Context>({

@@ -11,7 +11,7 @@ import {
 } from "../../net/http/contexts.ts";
 import { DEFAULT_URL, parseUrl } from "../../net/http/url.ts";
 import type { Context } from "../context.ts";
-import { lookOf, note } from "../daemon.ts";
+import { lookOf, note } from "../print.ts";
 import { argument, jsonFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { tableLines } from "../terminal/table.ts";

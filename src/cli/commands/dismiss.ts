@@ -1,6 +1,7 @@
 /** `rollcall dismiss`: takes a question off the list, or all that was reported on an agent. */
 import { call } from "../api.ts";
-import { daemonOf, note, printJson } from "../daemon.ts";
+import { daemonOf } from "../daemon.ts";
+import { note, printJson } from "../print.ts";
 import { EXIT } from "../exit.ts";
 import { answerFlags, switchFlag, type AnswerFlags } from "../flags.ts";
 import { commandLine } from "../operation.ts";

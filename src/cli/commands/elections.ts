@@ -1,7 +1,7 @@
 /** `rollcall elections`: which agent leads each group, and standing for it from a script. */
 import type { ElectionRow } from "../../wires/api/answers.ts";
-import { note, printFacts, who } from "../daemon.ts";
-import { listOperation } from "../listing.ts";
+import { note, printFacts, who } from "../print.ts";
+import { listOperation } from "../list-command.ts";
 import { operation, type CommandRequest } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Fact } from "../terminal/table.ts";

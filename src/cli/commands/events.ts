@@ -6,7 +6,8 @@
 import { buildCommand } from "@stricli/core";
 import type { Topic } from "../../core/events.ts";
 import type { Context } from "../context.ts";
-import { daemonOf, note } from "../daemon.ts";
+import { daemonOf } from "../daemon.ts";
+import { note } from "../print.ts";
 import { jsonEvents, LineView, Notices } from "../event-lines.ts";
 import {
   daemonFlags,

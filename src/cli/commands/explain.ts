@@ -1,6 +1,6 @@
 /** `rollcall explain`: why an agent is shown as it is. Nothing is believed without its evidence. */
 import type { FleetRow } from "../../wires/api/answers.ts";
-import { lookOf, noteMoment, printFacts, printJson } from "../daemon.ts";
+import { lookOf, noteMoment, printFacts, printJson } from "../print.ts";
 import { HEADLINE_COLOURS } from "../fleet/look.ts";
 import { NearestFleet } from "../fleet/nearest.ts";
 import type { AgentQuery } from "../fleet/source.ts";

@@ -10,7 +10,8 @@ import type { AnswerOf, InputOf } from "../../operations/table.ts";
 import type { Client } from "../../wires/api/client/client.ts";
 import { call } from "../api.ts";
 import type { Context } from "../context.ts";
-import { daemonOf, note } from "../daemon.ts";
+import { daemonOf } from "../daemon.ts";
+import { note } from "../print.ts";
 import { argument, daemonFlags, type DaemonFlags } from "../flags.ts";
 import { about } from "../help.ts";
 

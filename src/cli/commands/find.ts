@@ -1,6 +1,6 @@
 /** `rollcall find`: which agents can do what somebody needs, in that somebody's words. */
 import type { Agent } from "../../core/agents.ts";
-import { lookOf, note } from "../daemon.ts";
+import { lookOf, note } from "../print.ts";
 import { rowsOf, type ListSpec } from "../listing.ts";
 import { operation } from "../operation.ts";
 
@@ -8,11 +8,16 @@ const VIEW: Pick<ListSpec<Agent>, "columns" | "key"> = {
   columns: [
     { title: "ID", cell: ({ agentId }, { id }) => id(agentId) },
     { title: "NAME", least: 12, cell: ({ card }) => card.name },
-    { title: "DESCRIPTION", least: 24, cell: ({ card }) => card.description },
+    { title: "CAN", least: 16, cell: ({ card }) => capabilitiesOf(card) },
+    { title: "DESCRIPTION", least: 24, isExtra: true, cell: ({ card }) => card.description },
     { title: "TOOLS", least: 10, isExtra: true, cell: ({ card }) => card.tools.join(", ") },
   ],
   key: ({ agentId }) => agentId,
 };
+
+function capabilitiesOf({ capabilities }: Agent["card"]): string {
+  return capabilities.map(({ name, description }) => description || name).join(", ");
+}
 
 export const find = operation("agents.find", {
   words: { query: "[QUERY…]", tool: "--tool TOOL", limit: "--limit N" },

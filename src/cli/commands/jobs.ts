@@ -5,7 +5,7 @@ import type { ListedJob } from "../../wires/arcp/client/types.ts";
 import { RollcallError } from "../../core/errors.ts";
 import { meant } from "../../core/meant.ts";
 import type { Context } from "../context.ts";
-import { lookOf, note, printJson } from "../daemon.ts";
+import { lookOf, note, printJson } from "../print.ts";
 import { argument, jsonFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { followJob, tellEnd } from "../jobs/follow.ts";

@@ -1,8 +1,8 @@
 /** `rollcall leases`: who holds what, and taking and giving it back from a script. */
 import { shortDuration } from "../../core/words.ts";
 import type { LeaseRow } from "../../wires/api/answers.ts";
-import { note, printFacts, who } from "../daemon.ts";
-import { listOperation } from "../listing.ts";
+import { note, printFacts, who } from "../print.ts";
+import { listOperation } from "../list-command.ts";
 import { operation } from "../operation.ts";
 import { ago, inTime, moment } from "../terminal/time.ts";
 

@@ -22,7 +22,7 @@ import type { ServerTrust } from "../../net/tls/trust.ts";
 import { connect } from "../../wires/api/client/client.ts";
 import { lookUp } from "../api.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import { argument, switchFlag, textFlag } from "../flags.ts";
 import { about, kebab } from "../help.ts";
 import { clean } from "../terminal/clean.ts";

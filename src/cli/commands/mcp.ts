@@ -3,7 +3,7 @@ import { buildCommand } from "@stricli/core";
 import { McpPipe } from "../../wires/mcp/pipe.ts";
 import { findTarget } from "../../net/http/target.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import { daemonFlags, type DaemonFlags } from "../flags.ts";
 import { about } from "../help.ts";
 import { linesOf } from "../stdin-lines.ts";

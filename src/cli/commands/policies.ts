@@ -1,7 +1,7 @@
 /** `rollcall policies`: who may do what, and the answer to whether somebody may. */
 import type { Policy } from "../../core/policies.ts";
-import { listOperation } from "../listing.ts";
-import { lookOf } from "../daemon.ts";
+import { listOperation } from "../list-command.ts";
+import { lookOf } from "../print.ts";
 import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import { tableLines, type Cell } from "../terminal/table.ts";

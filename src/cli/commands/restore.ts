@@ -12,7 +12,7 @@ import { beginRestore } from "../../log/sqlite/upkeep.ts";
 import { makeFolder } from "../../machine/folders.ts";
 import type { Context } from "../context.ts";
 import { databaseFlags, databaseOf, type DatabaseFlags } from "../database.ts";
-import { printFacts } from "../daemon.ts";
+import { printFacts } from "../print.ts";
 import { argument, switchFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { clean } from "../terminal/clean.ts";

@@ -2,7 +2,7 @@
 import { buildCommand } from "@stricli/core";
 import type { LeaseShape } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import { parseDuration } from "../durations.ts";
 import { argument, jsonFlag, switchFlag, textFlag, valueFlag } from "../flags.ts";
 import { about } from "../help.ts";

@@ -2,9 +2,10 @@
 import type { TaskStatus } from "../../core/tasks.ts";
 import { withShortIds } from "../../core/words.ts";
 import type { TaskRow } from "../../wires/api/answers.ts";
-import { note, printFacts } from "../daemon.ts";
+import { note, printFacts } from "../print.ts";
 import { switchFlag } from "../flags.ts";
-import { listOperation, type View } from "../listing.ts";
+import type { View } from "../listing.ts";
+import { listOperation } from "../list-command.ts";
 import { operation } from "../operation.ts";
 import { contentFlags, contentOf, type ContentFlags } from "../task-content.ts";
 import { taskFacts } from "../task-facts.ts";

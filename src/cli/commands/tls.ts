@@ -12,7 +12,7 @@ import { failureReason } from "../../net/reasons.ts";
 import { issue } from "../../net/tls/certificate.ts";
 import { namesOf } from "../../net/tls/names.ts";
 import type { Context } from "../context.ts";
-import { printFacts, printJson } from "../daemon.ts";
+import { printFacts, printJson } from "../print.ts";
 import { jsonFlag, switchFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 

@@ -1,7 +1,7 @@
 /** `rollcall tokens`: secrets that let programs in, each in one role and for a time. */
 import type { AnswerOf } from "../../operations/table.ts";
-import { note } from "../daemon.ts";
-import { listOperation } from "../listing.ts";
+import { note } from "../print.ts";
+import { listOperation } from "../list-command.ts";
 import { operation } from "../operation.ts";
 import type { Cell } from "../terminal/table.ts";
 import { ago, inTime, moment } from "../terminal/time.ts";

@@ -1,5 +1,5 @@
 /** `rollcall whoami`: how the daemon knows this caller, and where that daemon is. */
-import { printFacts } from "../daemon.ts";
+import { printFacts } from "../print.ts";
 import { operation } from "../operation.ts";
 
 export const whoami = operation("daemon.whoami", {

@@ -1,6 +1,6 @@
 /** The commands of `rollcall tasks` that a worker needs: claim, renew, complete, fail. */
 import { shortDuration } from "../../core/words.ts";
-import { note, printFacts } from "../daemon.ts";
+import { note, printFacts } from "../print.ts";
 import { operation } from "../operation.ts";
 import { contentFlags, contentOf, type ContentFlags } from "../task-content.ts";
 import { taskFacts } from "../task-facts.ts";

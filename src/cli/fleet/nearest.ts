@@ -7,13 +7,12 @@ import { RollcallError } from "../../core/errors.ts";
 import type { FleetRow } from "../../wires/api/answers.ts";
 import { LOCAL_CONTEXT } from "../../net/http/contexts.ts";
 import { findTarget } from "../../net/http/target.ts";
-import { connect, type Client } from "../../wires/api/client/client.ts";
 import { statusFolder } from "../../wires/files/folder.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import type { DaemonFlags } from "../flags.ts";
 import type { ListChanges, ListFetch } from "../listing.ts";
-import { FilesFleet } from "./files.ts";
+import { NearDaemon } from "../near-daemon.ts";
 import {
   daemonFleet,
   type AgentQuery,
@@ -27,7 +26,7 @@ const OF_THIS_MACHINE = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
 export class NearestFleet implements FleetSource, AsyncDisposable {
   readonly #context: Context;
   /** Asked first. */
-  readonly daemon: Client;
+  readonly daemon: NearDaemon;
   #fleet: FleetSource;
   readonly #isHere: boolean;
   #isDecided = false;
@@ -35,7 +34,7 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
   constructor(context: Context, flags: DaemonFlags) {
     this.#context = context;
     const target = findTarget(flags, context.env);
-    this.daemon = connect(target);
+    this.daemon = new NearDaemon(target);
     // A context may begin at an address of this machine, and lead elsewhere by a tunnel.
     const { url, context: name = LOCAL_CONTEXT } = target;
     this.#isHere = name === LOCAL_CONTEXT && OF_THIS_MACHINE.test(url);
@@ -59,7 +58,7 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.daemon.close();
+    await this.daemon[Symbol.asyncDispose]();
   }
 
   /** Files know nothing of the past. */
@@ -72,6 +71,7 @@ export class NearestFleet implements FleetSource, AsyncDisposable {
       if (this.#isDecided || !this.#isHere || at !== undefined || !isNobodyThere(error))
         throw error;
     }
+    const { FilesFleet } = await import("./files.ts");
     const files = new FilesFleet(statusFolder(this.#context.env));
     const answer = await look(files);
     const why = `no daemon at ${this.daemon.url}`;

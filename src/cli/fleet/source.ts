@@ -21,7 +21,7 @@ export interface FleetSource extends Pick<ListSource<Row, FleetList>, "place" | 
 /** Beginnings of the topics that may change a row. */
 const TOPICS = ["agent.", "fleet.", "job.", "lease.", "question.", "task."];
 
-export function daemonFleet(daemon: Client): FleetSource {
+export function daemonFleet(daemon: Pick<Client, "url" | "get" | "events">): FleetSource {
   return {
     place: daemon.url,
     list: (query, options) =>

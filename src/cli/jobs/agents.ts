@@ -7,7 +7,7 @@ import type { InputOf } from "../../operations/table.ts";
 import type { Client } from "../../wires/api/client/client.ts";
 import { lookUp } from "../api.ts";
 import type { Context } from "../context.ts";
-import { lookOf, note, printJson } from "../daemon.ts";
+import { lookOf, note, printJson } from "../print.ts";
 import { fetchPages } from "../listing.ts";
 import { tableLines } from "../terminal/table.ts";
 

@@ -7,7 +7,7 @@
 import type { JobHandle } from "../../wires/arcp/client/job.ts";
 import type { JobEnd } from "../../wires/arcp/client/types.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import { clean, cleanJson } from "../terminal/clean.ts";
 import { JobView } from "./view.ts";
 

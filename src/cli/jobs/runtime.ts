@@ -10,7 +10,7 @@ import { NO_TOKEN } from "../../wires/arcp/codec/messages.ts";
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import { contextFlag, textFlag, tokenFileFlag } from "../flags.ts";
 import { WIPE } from "./view.ts";
 

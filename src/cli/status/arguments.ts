@@ -36,7 +36,7 @@ export interface Arguments {
   readonly extras: readonly string[];
 }
 
-export type Parsed =
+export type ParseResult =
   | Arguments
   | { readonly kind: "help" }
   | { readonly kind: "wrong"; readonly problem: string };
@@ -44,7 +44,7 @@ export type Parsed =
 const HELP: Option = { flag: "--help", kind: "switch", help: "show this" };
 const NEGATIVE = /^-(?:\d+|\d*\.\d+)$/;
 
-export function parseArguments(syntax: Syntax, argv: readonly string[]): Parsed {
+export function parseArguments(syntax: Syntax, argv: readonly string[]): ParseResult {
   try {
     return new Parser(syntax).parse(argv);
   } catch (error) {
@@ -76,7 +76,7 @@ class Parser {
     );
   }
 
-  parse(argv: readonly string[]): Parsed {
+  parse(argv: readonly string[]): ParseResult {
     const end = argv.indexOf("--");
     const limit = end === -1 ? argv.length : end;
     for (let at = 0; at < limit; at += 1) {

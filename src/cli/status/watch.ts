@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readStatusDir, type StatusReading } from "../../wires/files/read.ts";
 import { watchStatusDir } from "../../wires/files/watch.ts";
 import type { Context } from "../context.ts";
-import { note } from "../daemon.ts";
+import { note } from "../print.ts";
 import type { ListView } from "../list-views.ts";
 import type { ListChanges, ListedPage, ListSource } from "../listing.ts";
 import { Screen } from "../terminal/screen.ts";

@@ -77,3 +77,15 @@ export function padEnd(text: string, columns: number): string {
 export function padStart(text: string, columns: number): string {
   return " ".repeat(Math.max(0, columns - widthOf(text))) + text;
 }
+
+/** Lines of so many columns; only a word that is longer than a line makes a longer one. */
+export function wrap(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    const isRoom = line !== undefined && widthOf(line) + 1 + widthOf(word) <= columns;
+    if (isRoom) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

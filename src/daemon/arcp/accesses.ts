@@ -1,6 +1,7 @@
 /** What a caller of ARCP needs for each message. A message that is not here does not compile. */
 import type { Access } from "../../core/access.ts";
 import type { By } from "../../core/by.ts";
+import { agentRefOf } from "../../core/jobs/agent-ref.ts";
 import { ACCESS, type Permit } from "../../operations/access.ts";
 import { TABLE } from "../../operations/table.ts";
 import type { ClientMessage } from "../../wires/arcp/codec/messages.ts";
@@ -27,6 +28,10 @@ const ACCESSES: Readonly<Record<ClientMessage["type"], Access | typeof SESSION>>
 export function permitMessages(permit: Permit) {
   return (by: By, message: ClientMessage): void => {
     const access = ACCESSES[message.type];
-    if (access) permit(by, access, message);
+    if (!access) return;
+    permit(by, access, message);
+    // What is denied of an agent is denied of each of its versions.
+    const name = message.type === "job.submit" ? agentRefOf(message.agent)?.name : undefined;
+    if (name !== undefined) permit(by, access, { agent: name });
   };
 }

@@ -29,6 +29,7 @@ export interface GrpcCaller {
   /** Of the connection that the call came by. */
   readonly socket: Socket;
   header(name: string): string | undefined;
+  headerNames(): Iterable<string>;
 }
 
 export interface GrpcServerOptions {
@@ -128,6 +129,7 @@ export class GrpcServer {
         access: method.access,
         socket: stream.socket,
         header: (name) => call.header(name),
+        headerNames: () => stream.headers.keys(),
       });
       call.admit(admitted);
       call.startDeadline();

@@ -32,7 +32,7 @@ export function daemonAgent({ url, trust, ...place }: DaemonPlace): Agent {
   return socket !== false && existsSync(socket) ? new SocketAgent(socket) : new Agent(REUSED);
 }
 
-type Made = (error: Error | null, stream: Duplex) => void;
+type ConnectionCallback = (error: Error | null, stream: Duplex) => void;
 
 class SocketAgent extends Agent {
   readonly #path: string;
@@ -43,7 +43,7 @@ class SocketAgent extends Agent {
   }
 
   /** A socket that a killed daemon left behind answers nobody; another may have the address. */
-  override createConnection(options: ClientRequestArgs, made: Made): undefined {
+  override createConnection(options: ClientRequestArgs, made: ConnectionCallback): undefined {
     const socket = connect(this.#path);
     const fallBack = () => made(null, connect(options as NetConnectOpts));
     socket.once("error", fallBack);
@@ -66,7 +66,10 @@ class TlsAgent extends Agent {
     this.#trust = trust;
   }
 
-  override createConnection({ host, port }: ClientRequestArgs, made: Made): undefined {
+  override createConnection(
+    { host, port }: ClientRequestArgs,
+    made: ConnectionCallback,
+  ): undefined {
     const target = { host: host ?? "", port: Number(port), protocol: "http/1.1" } as const;
     connectTls(target, this.#trust, made);
   }

@@ -5,11 +5,11 @@
  * timeout cuts a stream on which nothing happens.
  */
 import { request, type Agent, type IncomingMessage } from "node:http";
-import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
-import { isRecord, parsedRecord } from "../../core/json-object.ts";
+import { RollcallError } from "../../core/errors.ts";
 import { failureReason } from "../reasons.ts";
 import { wholeBody } from "./body.ts";
 import { CLIENT } from "./limits.ts";
+import { codeOfStatus, decodeError } from "./refusal.ts";
 
 /** The way to a daemon, the same for all requests of a client. */
 export interface DaemonLink {
@@ -95,24 +95,6 @@ async function refusal(url: URL, response: IncomingMessage): Promise<RollcallErr
   return new RollcallError(codeOfStatus(status), reason);
 }
 
-/** A code that this version does not know is INCOMPATIBLE. */
-export function decodeError(body: string): { code?: ErrorCode; message?: string } {
-  const error = parsedRecord(body)?.["error"];
-  if (!isRecord(error)) return {};
-  const { code, message } = error;
-  if (typeof code !== "string" || typeof message !== "string") return {};
-  if (isErrorCode(code)) return { code, message };
-  return { code: "INCOMPATIBLE", message: `${message} (${code}: ${ANOTHER})` };
-}
-
-/** What a proxy before the daemon may say in its own words; else it is another program. */
-function codeOfStatus(status: number): ErrorCode {
-  const codes = ["PERMISSION_DENIED", "UNAUTHENTICATED", "LIMIT_EXCEEDED"] as const;
-  const isAbsent = status >= 502 && status <= 504;
-  const other = isAbsent ? "UNAVAILABLE" : "INCOMPATIBLE";
-  return codes.find((code) => wireCodes(code).http === status) ?? other;
-}
-
 function asRollcallError(url: URL, error: unknown): RollcallError {
   if (error instanceof RollcallError) return error;
   const message = `no daemon answers at ${url.origin} (${failureReason(error)})`;
@@ -127,13 +109,6 @@ function silent(url: URL, answerMs: number): RollcallError {
 function slow(url: URL): RollcallError {
   const message = `${url.href} began to answer, and did not end within ${CLIENT.bodyMs} ms`;
   return new RollcallError("UNAVAILABLE", message);
-}
-
-const ANOTHER = "this is no rollcall, or another version";
-
-/** The answer is not what this version expects; `what` says where. */
-export function incompatible(what: string): RollcallError {
-  return new RollcallError("INCOMPATIBLE", `${what}: ${ANOTHER}`);
 }
 
 export function cancelled(): RollcallError {

@@ -52,7 +52,7 @@ function placeOf({ url, context }: TargetFlags, env: Environment): Target {
   return inContext(contextNamed(contexts, name), name);
 }
 
-type Said = readonly [source: string, value: string | undefined];
+type SourcedValue = readonly [source: string, value: string | undefined];
 
 interface Choice {
   readonly source: string;
@@ -61,7 +61,10 @@ interface Choice {
 }
 
 /** Both at once would leave open to which of the two daemons the words go. */
-function choice([bySource, url]: Said, [nameSource, context]: Said): Choice | undefined {
+function choice(
+  [bySource, url]: SourcedValue,
+  [nameSource, context]: SourcedValue,
+): Choice | undefined {
   if (url && context) {
     const message = `${bySource} and ${nameSource} are two ways to name a daemon: give one of them`;
     throw invalidArgument(message);

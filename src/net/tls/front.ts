@@ -30,6 +30,10 @@ const TLS_HANDSHAKE = 22;
 /** How long a client may take to shake hands. */
 const HANDSHAKE_MS = 10_000;
 
+/** A port with TLS has a connection that has not said enough yet; and no longer has it. */
+export const BEGUN = "begun";
+export const HANDED = "handed";
+
 /** The server to listen with. `behind` takes the connections, and is never bound itself. */
 export function frontOf(behind: Server, { pair, protocols, h2 }: FrontOptions): Server {
   if (!pair) return behind;
@@ -55,14 +59,15 @@ class Front extends Server {
       const name = nameOf(socket);
       this.#begun.set(name, socket);
       socket.once("close", () => this.#begun.delete(name));
+      this.emit(BEGUN, socket);
       sortByFirstBytes(socket, ([first]) => {
         if (first === TLS_HANDSHAKE) return { server: tls, isReading: true };
-        this.#begun.delete(name);
+        this.#hand(name);
         return { server: behind };
       });
     });
     tls.on("secureConnection", (socket: TLSSocket) => {
-      this.#begun.delete(nameOf(socket));
+      this.#hand(nameOf(socket));
       (socket.alpnProtocol === "h2" ? h2 : behind).emit("connection", socket);
     });
     this.on("listening", () => {
@@ -72,6 +77,12 @@ class Front extends Server {
       this.on("error", (error) => behind.emit("error", error));
       this.on("drop", (dropped) => behind.emit("drop", dropped));
     });
+  }
+
+  #hand(name: string): void {
+    const socket = this.#begun.get(name);
+    this.#begun.delete(name);
+    if (socket) this.emit(HANDED, socket);
   }
 
   /** Those that are behind are for the server there to end. */

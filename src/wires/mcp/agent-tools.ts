@@ -103,13 +103,15 @@ const getAgent = tool({
     INVALID_ARGUMENT: "several may be meant: call get_agent again with one of the ids.",
   },
   quotesAgents: true,
-  async run({ agent: given }, { fleet, directory }) {
+  async run({ agent: given }, { fleet, directory, permit, by }) {
     check(tooLong("agent", given, URI.length));
+    permit(by, TABLE.fleet.get.access, { id: given });
     const listed = /^https?:/i.test(given) ? await directory.get(given) : undefined;
     const a2a = listed
       ? { url: listed.url, tier: listed.tier, card: shownCard(listed.card) }
       : null;
     const row = await rowNamed(fleet, given, a2a !== null);
+    if (row) permit(by, TABLE.fleet.get.access, { id: row.id });
     const agent = row && rowOf(row);
     return {
       summary: row ? `It is ${row.headline}.` : "It is in the directory.",

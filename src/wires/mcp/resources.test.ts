@@ -162,6 +162,23 @@ test("a caller is shown the tools that it may use, and is denied nothing by that
   expect(denied).toEqual([]);
 });
 
+test("an agent that a policy denies is not shown, by whatever name it is asked for", async () => {
+  const permit = permitBy(ground.engine);
+  const facts = { name: "hush", liveness: { value: "alive", rule: "test" } } as const;
+  const report = { alias: "script:1", agentId: "r", links: [], order: 1, reportedAtMs: 1, facts };
+  await ground.options.fleet.report(report, LIBRARY);
+  const denial = { subject: "role:viewer", action: "fleet.read", resource: "agent:r" };
+  const policy = { id: "no", ...denial, effect: "deny" } as const;
+  await ground.engine.execute({ type: "policy.set", policy }, LIBRARY);
+  const viewer = byOf({ ...LOCAL, name: "token:v", roles: ["viewer"] }, "mcp");
+  const options = { ...ground.options, permit };
+  const looking = await connectedTo({ ...ground, options }, "legacy", viewer);
+  for (const agent of ["r", "hush", "script:1"]) {
+    const answer = await looking.callTool({ name: "get_agent", arguments: { agent } });
+    expect(JSON.stringify(answer)).toContain("PERMISSION_DENIED");
+  }
+});
+
 async function read(which: string): Promise<unknown> {
   const { contents } = await client.readResource({ uri: which });
   const [content] = contents;

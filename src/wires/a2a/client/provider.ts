@@ -40,7 +40,7 @@ export interface RegistryProvider {
   getStale(multiplier: number): Awaitable<readonly string[]>;
 }
 
-interface Kept {
+interface EntryRecord {
   readonly entry: RegistryEntry;
   readonly heardMs: number;
 }
@@ -51,7 +51,7 @@ interface Kept {
  */
 export class MemoryRegistryProvider implements RegistryProvider {
   readonly #clock: Clock;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, EntryRecord>();
   #bytes = 0;
 
   constructor({ clock = systemClock }: { readonly clock?: Clock } = {}) {

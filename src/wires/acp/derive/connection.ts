@@ -8,7 +8,7 @@
 import { wantedForm } from "./form.ts";
 import { field, list, number, text } from "./frames.ts";
 import { SHOWN } from "./limits.ts";
-import type { Derived } from "./precedence.ts";
+import type { DerivedStatus } from "./precedence.ts";
 import type { AcpFacts, AcpOption, AcpProgram, AcpQuestion } from "./record.ts";
 import type { OpenRequest } from "./requests.ts";
 import { cut, shown } from "./shown.ts";
@@ -88,7 +88,7 @@ export class AcpConnection {
   }
 
   /** Nothing where the sessions have the word. */
-  derive(): Derived | undefined {
+  derive(): DerivedStatus | undefined {
     if (this.#exit !== undefined) {
       return {
         ...QUIET_ROW,

@@ -31,7 +31,7 @@ import type { OpenRequest } from "./requests.ts";
 import { cut } from "./shown.ts";
 import { kindOf, leadingTool, toolMessage, withMore } from "./tools.ts";
 
-export interface Derived {
+export interface DerivedStatus {
   readonly state: AcpState;
   readonly status: AcpStatus;
   readonly message: string | null;
@@ -42,12 +42,12 @@ export interface Derived {
   readonly quiet: QuietSituation | undefined;
 }
 
-type StatusRow = Pick<Derived, "status" | "message"> &
-  Partial<Pick<Derived, "state" | "source" | "currentTask" | "quiet">>;
+type StatusRow = Pick<DerivedStatus, "status" | "message"> &
+  Partial<Pick<DerivedStatus, "state" | "source" | "currentTask" | "quiet">>;
 
 export type AcpSessions = ReadonlyMap<string, AcpSession>;
 
-export function derive(session: AcpSession, sessions: AcpSessions, generation = 0): Derived {
+export function derive(session: AcpSession, sessions: AcpSessions, generation = 0): DerivedStatus {
   const children = childrenOf(session, sessions, generation);
   const runningChildren = children.filter(({ isRunning }) => isRunning).length;
   const row = rowOf(session, children);

@@ -4,7 +4,7 @@
  */
 import { questionOf, type AcpConnection } from "./connection.ts";
 import { MEMORY, QUIET, SHOWN, type QuietSituation } from "./limits.ts";
-import { derive, type Derived } from "./precedence.ts";
+import { derive, type DerivedStatus } from "./precedence.ts";
 import { looksLike, URGENCY, type AcpRecord } from "./record.ts";
 import { AcpSession, foregroundTools } from "./session.ts";
 
@@ -93,7 +93,7 @@ export class Roster {
     return line;
   }
 
-  #recordOf(session: AcpSession, derived: Derived, nowMs: number): AcpRecord {
+  #recordOf(session: AcpSession, derived: DerivedStatus, nowMs: number): AcpRecord {
     return {
       v: 1,
       sessionId: session.id,
@@ -130,7 +130,7 @@ export class Roster {
     };
   }
 
-  #ownRecord(own: Derived, nowMs: number): AcpRecord {
+  #ownRecord(own: DerivedStatus, nowMs: number): AcpRecord {
     const quietMs = nowMs - this.#connection.quietSinceMs;
     return { ...NOTHING, ...told(own, undefined, nowMs), ...silence(own.quiet, quietMs) };
   }

@@ -15,13 +15,8 @@ import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import { parsedRecord } from "../../../core/json-object.ts";
 import { backOff } from "../../../machine/waiting.ts";
 import { CLIENT } from "../../../net/http/limits.ts";
-import {
-  cancelled,
-  decodeError,
-  incompatible,
-  open,
-  type DaemonLink,
-} from "../../../net/http/request.ts";
+import { decodeError, incompatible } from "../../../net/http/refusal.ts";
+import { cancelled, open, type DaemonLink } from "../../../net/http/request.ts";
 import { SseParser, type SseMessage } from "../../../net/http/sse.ts";
 
 export interface DaemonEvent {

@@ -16,11 +16,11 @@ import { LeaseService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { leaseFrom, secondsOf } from "./from-wire.ts";
 import { PACE } from "./limits.ts";
 import type { Life } from "./presence.ts";
-import { Renewal, type Sent } from "./renewal.ts";
+import { Renewal, type RenewalCall } from "./renewal.ts";
 import type { LeaseInfo } from "./types.ts";
 import type { Wire } from "./wire.ts";
 
-export interface Held {
+export interface LeaseGrant {
   readonly info: LeaseInfo;
   readonly ttlMs: number;
   /** Taken before it was asked for. */
@@ -60,7 +60,7 @@ export class HeldLease implements Lease {
   #isGone = false;
   #onReleased: () => void = () => undefined;
 
-  constructor(wire: Wire, { info, ttlMs, since, life }: Held) {
+  constructor(wire: Wire, { info, ttlMs, since, life }: LeaseGrant) {
     this.#wire = wire;
     this.#info = info;
     this.#ttlMs = ttlMs;
@@ -145,7 +145,7 @@ export class HeldLease implements Lease {
       .catch(() => undefined);
   }
 
-  async #renew(sent: Sent): Promise<void> {
+  async #renew(sent: RenewalCall): Promise<void> {
     const { taskId, token, holder } = this.#info;
     const { lease } = await this.#wire.call(
       LeaseService.method.renewLease,

@@ -16,7 +16,7 @@ import { pause } from "../../../machine/waiting.ts";
 import { PACE } from "./limits.ts";
 
 /** For the call that renews. */
-export interface Sent {
+export interface RenewalCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -31,7 +31,7 @@ export interface RenewalOptions {
   readonly alsoLeftMs?: () => number;
   /** The codes that end it; any other error is retried. */
   readonly refusals: readonly ErrorCode[];
-  readonly renew: (sent: Sent) => Promise<void>;
+  readonly renew: (sent: RenewalCall) => Promise<void>;
   /** For all that is known here it may be over. */
   readonly onDoubt: () => void;
   /** It is not. Never called by those who stop at the first doubt. */

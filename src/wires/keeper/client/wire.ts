@@ -24,7 +24,7 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-interface Sent extends CallOptions {
+interface WireCallOptions extends CallOptions {
   readonly metadata?: ChannelCallOptions["metadata"];
   readonly isBackground?: boolean;
   /** It waits as long as it takes. */
@@ -65,7 +65,7 @@ export class Wire {
   async call<Input extends DescMessage, Output extends DescMessage>(
     method: DescMethodUnary<Input, Output>,
     message: MessageInitShape<Input>,
-    options: Sent = {},
+    options: WireCallOptions = {},
   ): Promise<MessageShape<Output>> {
     return (await this.ask(method, message, options)).message;
   }
@@ -74,7 +74,7 @@ export class Wire {
   ask<Input extends DescMessage, Output extends DescMessage>(
     method: DescMethodUnary<Input, Output>,
     message: MessageInitShape<Input>,
-    options: Sent = {},
+    options: WireCallOptions = {},
   ): Promise<Reply<Output>> {
     const { isPatient = false, ...rest } = options;
     return callUnary(this.#channel, method, {
@@ -89,7 +89,7 @@ export class Wire {
   open<Input extends DescMessage, Output extends DescMessage>(
     method: DescMethodServerStreaming<Input, Output>,
     message: MessageInitShape<Input>,
-    options: Sent = {},
+    options: WireCallOptions = {},
   ): Promise<Replies<Output>> {
     const { isPatient = false, ...rest } = options;
     return openStream(this.#channel, method, {
@@ -100,7 +100,7 @@ export class Wire {
     });
   }
 
-  #metadataOf(message: object, given: Sent["metadata"]): Sent["metadata"] {
+  #metadataOf(message: object, given: WireCallOptions["metadata"]): WireCallOptions["metadata"] {
     const agentId: unknown = "agentId" in message && message.agentId;
     const key = typeof agentId === "string" ? this.agentKeys.get(agentId) : undefined;
     return key === undefined ? given : { ...given, [AGENT_KEY]: key };

@@ -1,12 +1,36 @@
 /** Lists have no pages in this protocol: one that no client would take is refused, and says so. */
 import { RollcallError } from "../../../core/errors.ts";
+import type { State } from "../../../core/state.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { inSlices } from "../../../machine/slices.ts";
 import { KEEPER } from "./limits.ts";
 
-/** The items, if one message can hold them all. */
-export function bounded<T>(what: string, items: Iterable<T>, weigh: (item: T) => number): T[] {
+/** The items of a state, looked at while others are served; durable when it resolves. */
+export async function answered<T>(
+  engine: Pick<Engine, "read">,
+  select: (state: State) => Generator<void, T[]>,
+): Promise<T[]> {
+  const list = await inSlices(await engine.read(select));
+  return engine.read(() => list);
+}
+
+interface Answered<T> {
+  /** All unless told otherwise. */
+  readonly isWanted?: (item: T) => boolean;
+  readonly weigh: (item: T) => number;
+}
+
+/** The items, if one message can hold them all; a step for each that is looked at. */
+export function* bounded<T>(
+  what: string,
+  items: Iterable<T>,
+  { isWanted = () => true, weigh }: Answered<T>,
+): Generator<void, T[]> {
   const list: T[] = [];
   let bytes = 0;
   for (const item of items) {
+    yield;
+    if (!isWanted(item)) continue;
     bytes += weigh(item) + OVERHEAD_BYTES;
     if (bytes > KEEPER.answerBytes) {
       const message = `the requested ${what} have more than ${KEEPER.answerBytes} bytes together`;

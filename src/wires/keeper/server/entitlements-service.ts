@@ -4,7 +4,7 @@ import { tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import { accessProblem, checkPolicy, type Policy } from "../../../core/policies.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { bounded, jsonBytes } from "./answer.ts";
+import { answered, bounded, jsonBytes } from "./answer.ts";
 import { check, policyOf } from "./from-proto.ts";
 import {
   CheckPolicyResponseSchema,
@@ -30,11 +30,14 @@ export function entitlementsService(engine: Engine): Handlers<typeof Entitlement
 
     async listPolicies({ subjectPrefix }) {
       check(tooLong("subjectPrefix", subjectPrefix, FIELD.keyLength));
-      const found = await engine.read(({ policies }) =>
-        [...policies.byId.values()].filter(({ subject }) => subject.startsWith(subjectPrefix)),
+      const list = await answered(engine, ({ policies }) =>
+        bounded("policies", policies.byId.values(), {
+          isWanted: ({ subject }) => subject.startsWith(subjectPrefix),
+          weigh: jsonBytes,
+        }),
       );
-      const list = bounded("policies", found.toSorted(byId), jsonBytes);
-      return create(ListPoliciesResponseSchema, { policies: list.map(policyMessage) });
+      const sorted = list.toSorted(byId);
+      return create(ListPoliciesResponseSchema, { policies: sorted.map(policyMessage) });
     },
 
     async checkPolicy({ subject, action, resource }) {

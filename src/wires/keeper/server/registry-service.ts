@@ -1,13 +1,16 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
 import { create } from "@bufbuild/protobuf";
-import { asSeen, unknownAgent } from "../../../core/agents.ts";
+import { asSeen, unknownAgent, type Agent } from "../../../core/agents.ts";
 import { AGENT_KEY } from "../../../core/by.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
+import { inSlices } from "../../../machine/slices.ts";
 import { newAgentKey, secretHash } from "../../../machine/secrets.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { WatchOptions } from "../../../engine/watch.ts";
+import type { Permit } from "../../../operations/access.ts";
 import { shownTo } from "../../../operations/sight.ts";
+import { TABLE } from "../../../operations/table.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { AgentFinder } from "./finder.ts";
@@ -28,6 +31,7 @@ import { agentInfo } from "./to-proto.ts";
 export function registryService(
   engine: Engine,
   finder: AgentFinder,
+  permit: Permit,
 ): Handlers<typeof RegistryService> {
   return {
     async register({ card, ttlSeconds }, call) {
@@ -43,6 +47,7 @@ export function registryService(
       await engine.heartbeat(agentId, call.by);
       const taskId = call.header(RENEW_TASK);
       if (taskId === undefined) return HEARD;
+      permit(call.by, TABLE.tasks.renew.access, { taskId });
       const command = { type: "task.renew", taskId, agentId, ...fenceOf(call) } as const;
       const task = await engine.execute(command, call.by);
       call.tell(CLAIM_TTL_MS, String(task.ttlMs));
@@ -70,7 +75,8 @@ export function registryService(
       );
       const most = limit === 0 ? KEEPER.findDefault : limit;
       const found = await finder.find({ query, tools, limit: most });
-      const agents = bounded("agents", found, ({ card }) => jsonBytes(card));
+      const weigh = ({ card }: Agent) => jsonBytes(card);
+      const agents = await inSlices(bounded("agents", found, { weigh }));
       return create(FindResponseSchema, { agents: agents.map(agentInfo) });
     },
 

@@ -33,6 +33,7 @@ import {
   type GetAgentResponse,
   type ListTasksResponse,
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { permitBy } from "../../../operations/access.ts";
 import { addKeeper } from "./services.ts";
 import { LIBRARY } from "../../../core/by.ts";
 
@@ -68,7 +69,7 @@ async function open(finderOn: (engine: Engine) => AgentFinder = () => NOTHING): 
     },
     onFault: (_path, error) => faults.push(error),
   });
-  addKeeper(server, { engine, claims, finder: finderOn(engine) });
+  addKeeper(server, { engine, claims, finder: finderOn(engine), permit: permitBy(engine) });
   const { listener } = server;
   const port = await new Promise<number>((resolve) => {
     listener.listen({ host: "127.0.0.1", port: 0 }, () => {

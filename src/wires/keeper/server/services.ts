@@ -1,7 +1,10 @@
 /** All services of this wire, on whatever takes them. */
+import type { DescService } from "@bufbuild/protobuf";
 import type { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { GrpcServer } from "../../../net/grpc/server.ts";
+import type { Accesses, AddOptions } from "../../../net/grpc/server.ts";
+import type { Handlers } from "../../../net/grpc/service.ts";
+import type { Permit } from "../../../operations/access.ts";
 import { inSnakeCase } from "../../field-names.ts";
 import { ELECTIONS, ENTITLEMENTS, LEASES, REGISTRY, TASKS } from "./accesses.ts";
 import { electionService } from "./election-service.ts";
@@ -23,15 +26,23 @@ export interface KeeperOptions {
   readonly engine: Engine;
   readonly claims: TaskClaims;
   readonly finder: AgentFinder;
+  readonly permit: Permit;
 }
 
 /** The server, as far as services are added to it. */
-type ServiceHost = Pick<GrpcServer, "add">;
+interface ServiceHost {
+  add<Service extends DescService>(
+    service: Service,
+    handlers: Handlers<Service>,
+    options: AddOptions<Service> & { readonly accesses: Accesses<Service> },
+  ): void;
+}
 
-export function addKeeper(door: ServiceHost, { engine, claims, finder }: KeeperOptions): void {
+export function addKeeper(door: ServiceHost, options: KeeperOptions): void {
+  const { engine, claims, finder, permit } = options;
   const { registerBytes, createTaskBytes, completeTaskBytes } = KEEPER;
   const fieldName = inSnakeCase;
-  door.add(RegistryService, registryService(engine, finder), {
+  door.add(RegistryService, registryService(engine, finder, permit), {
     accesses: REGISTRY,
     bytes: { register: registerBytes },
     fieldName,

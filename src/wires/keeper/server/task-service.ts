@@ -10,7 +10,7 @@ import type { Task } from "../../../core/tasks.ts";
 import { seesTask, sightOf } from "../../../core/visibility.ts";
 import type { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { bounded } from "./answer.ts";
+import { answered, bounded } from "./answer.ts";
 import { base64Of, check, fenceOf, msOf, reasonOf, wantedStatusOf } from "./from-proto.ts";
 import {
   ClaimTaskResponseSchema,
@@ -75,13 +75,14 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
     async listTasks({ status }, { by }) {
       const isAny = wantedStatusOf(status) === undefined;
       const sight = sightOf(by.principal);
-      const found = await engine.read((state) => {
-        const all = Array.from(state.tasks.byId.values(), ({ task }) => task);
-        const isWanted = (task: Task) => isAny || TASK_STATUS[task.status] === status;
-        return all.filter((task) => isWanted(task) && seesTask(sight, state, task));
-      });
-      const list = bounded("tasks", found, weightOf);
-      return create(ListTasksResponseSchema, { tasks: list.map(taskMessage) });
+      const list = await answered(engine, (state) =>
+        bounded("tasks", state.tasks.byId.values(), {
+          isWanted: ({ task }) =>
+            (isAny || TASK_STATUS[task.status] === status) && seesTask(sight, state, task),
+          weigh: ({ task }) => weightOf(task),
+        }),
+      );
+      return create(ListTasksResponseSchema, { tasks: list.map(({ task }) => taskMessage(task)) });
     },
   };
 }

@@ -1,0 +1,83 @@
+/**
+ * Denials, counted, so that a flood of them is a few entries of the audit: the first of a kind is
+ * due at once, those that repeat it when the window ends, as one with their count.
+ */
+import type { AuditEntry } from "../core/audit.ts";
+import type { Clock } from "../core/clock.ts";
+
+/** Counted since it was last taken. */
+type Denial = { -readonly [Field in keyof AuditEntry]: AuditEntry[Field] };
+
+export interface DenialsOptions {
+  readonly clock: Clock;
+  readonly countedMs: number;
+  /** Kinds that are told apart within that time; the rest is one entry. */
+  readonly most: number;
+  /** The window is over: what was counted can be taken. */
+  readonly onEnd: () => void;
+}
+
+/** All but what is counted. */
+export type DenialFacts = Omit<AuditEntry, "atMs" | "outcome" | "count">;
+
+const THE_REST: DenialFacts = {
+  by: { principal: "", wire: "", peer: "" },
+  action: "",
+  target: "",
+  reason: "more callers than are told apart",
+};
+
+export class Denials {
+  readonly #options: DenialsOptions;
+  readonly #byKind = new Map<string, Denial>();
+  #stopCounting: () => void = () => undefined;
+
+  constructor(options: DenialsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether it is the first of its kind. */
+  add(kind: string, facts: DenialFacts): boolean {
+    const isFull = this.#byKind.size >= this.#options.most && !this.#byKind.has(kind);
+    const key = isFull ? "" : kind;
+    const atMs = this.#options.clock.wallMs();
+    const known = this.#byKind.get(key);
+    if (known) {
+      if (known.count === 0) known.atMs = atMs;
+      known.count += 1;
+      return false;
+    }
+    if (this.#byKind.size === 0) this.#begin();
+    this.#byKind.set(key, {
+      ...(isFull ? THE_REST : facts),
+      atMs,
+      outcome: "denied",
+      count: 1,
+    });
+    return true;
+  }
+
+  get untaken(): readonly AuditEntry[] {
+    return [...this.#byKind.values()].filter(({ count }) => count > 0);
+  }
+
+  /** Those that were counted since the last time. */
+  take(): readonly AuditEntry[] {
+    const taken = this.untaken.map((denial) => ({ ...denial }));
+    for (const denial of this.#byKind.values()) denial.count = 0;
+    return taken;
+  }
+
+  /** Nothing is counted any longer. Idempotent. */
+  close(): void {
+    this.#stopCounting();
+  }
+
+  #begin(): void {
+    const { clock, countedMs, onEnd } = this.#options;
+    this.#stopCounting = clock.after(countedMs, () => {
+      onEnd();
+      this.#byKind.clear();
+    });
+  }
+}
