@@ -1,15 +1,21 @@
 /**
  * What a hook costs the coding agent that waits for it, against node that does nothing. A session
  * that has its sidecar is what nearly every hook finds; the first one has to start it. And what
- * the sidecars of many sessions cost while nothing happens.
+ * it costs to watch many sessions while nothing happens: their sidecars, and what the daemon needs
+ * more than without them.
  */
-import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 // tidy-allow sleep: idle time is what is measured
 import { setTimeout as sleep } from "node:timers/promises";
 import { readBadge } from "../src/coding-agents/hooks/attendance.ts";
+import type { HookHost } from "../src/coding-agents/hooks/fact.ts";
+import { field } from "../src/core/text.ts";
 import { agentIdOf, sessionFolder } from "../src/machine/places.ts";
+import { findProcess } from "../src/machine/processes.ts";
+import { FakeAppServer } from "../test/support/coding-agents/app-server.ts";
+import { Daemon } from "./shared/daemon.ts";
 import { conclude, inTemporaryFolder, inTurns, isQuick, rate, report } from "./measure.ts";
 
 const ROUNDS = 40;
@@ -17,6 +23,7 @@ const SESSIONS = 50;
 /** Two heartbeats of each. */
 const IDLE_MS = 40_000;
 const SETTLE_MS = 15_000;
+const CORE = "% of a core";
 
 // A machine-wide certificate bundle costs Node 20 most of its start; it is not ours to measure.
 const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
@@ -61,30 +68,76 @@ await inTemporaryFolder(async (folder) => {
   const name = "the first hook, which starts the sidecar";
   report({ name, value: bare / start, unit: "×", target: { atMost: 1.5 } });
   hook("bench", "SessionEnd");
-  if (!isQuick && process.platform === "linux") await idle(hook, env);
+  if (!isQuick && process.platform === "linux") await idle(folder, env);
   // Sidecars leave when what they look after is gone, and may still write until they notice.
   rmSync(join(folder, "rollcall"), { recursive: true, force: true, maxRetries: 10 });
 });
 conclude();
 
-async function idle(
-  hook: (session: string, event: string) => void,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
-  const sessions = Array.from({ length: SESSIONS }).map((_each, i) => `idle-${i}`);
-  for (const session of sessions) hook(session, "SessionStart");
+/**
+ * Sessions as they are on a machine: each of a host of its own that keeps its state in a file, some
+ * of Codex's app-server, and a daemon that shows them all.
+ */
+async function idle(folder: string, env: Readonly<Record<string, string | undefined>>) {
+  const claude = join(folder, ".claude/sessions");
+  mkdirSync(claude, { recursive: true });
+  await using server = await FakeAppServer.start(join(folder, ".codex"));
+  const ofCodex = Array.from({ length: SESSIONS / 5 }, (_each, i) => `codex-${i}`);
+  server.answers.set("thread/loaded/list", () => ({ data: ofCodex }));
+  server.answers.set("thread/read", (params) => {
+    return { thread: { id: field(params, "threadId"), status: { type: "idle" } } };
+  });
+  server.answers.set("mcpServerStatus/list", () => ({ data: [] }));
+  const daemon = await Daemon.start(join(folder, "daemon"), { env });
   await sleep(SETTLE_MS);
-  const pids = sessions.map((session) => {
-    const pid = readBadge(sessionFolder(agentIdOf("claude-code", session), env))?.pid;
+  const alone = await share([daemon.pid]);
+  const ofClaude = Array.from({ length: SESSIONS - ofCodex.length }, (_each, i) => `claude-${i}`);
+  const hosts = [
+    ...ofClaude.map((id) => host("claude-code", id, { folder, env })),
+    ...ofCodex.map((id) => host("codex", id, { folder, env })),
+  ];
+  for (const { pid, session } of hosts) {
+    const procStart = findProcess(pid)?.start;
+    const state = { sessionId: session, procStart, status: "idle", statusUpdatedAt: Date.now() };
+    writeFileSync(join(claude, `${pid}.json`), JSON.stringify(state));
+  }
+  await sleep(SETTLE_MS);
+  const sidecars = hosts.map(({ name, session }) => {
+    const pid = readBadge(sessionFolder(agentIdOf(name, session), env))?.pid;
     if (pid === undefined) throw new Error(`session ${session} has no sidecar`);
     return pid;
   });
+  const [beside, shown] = await Promise.all([share(sidecars), share([daemon.pid])]);
+  report({ name: `the sidecars of ${SESSIONS} sessions, idle`, value: beside, unit: CORE });
+  report({ name: "the daemon that shows them", value: shown - alone, unit: CORE });
+  const name = `watching ${SESSIONS} sessions, idle`;
+  const value = beside + shown - alone;
+  report({ name, value, unit: CORE, target: { atMost: 0.5 } });
+  for (const { child } of hosts) child.kill();
+  await daemon.close();
+}
+
+interface Place {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A process that runs one hook and then does nothing; awk, because shells are never hosts. */
+function host(name: HookHost, session: string, { folder, env }: Place) {
+  const payload = { hook_event_name: "SessionStart", session_id: session, cwd: folder };
+  const file = join(folder, `${session}.json`);
+  writeFileSync(file, JSON.stringify(payload));
+  const hook = `${process.execPath} dist/bin/rollcall.cjs hook ${name} <${file}`;
+  const script = `BEGIN { system("${hook}"); system("exec sleep 600") }`;
+  const child = spawn("awk", [script], { env, stdio: "ignore" });
+  return { name, session, child, pid: child.pid ?? 0 };
+}
+
+/** Of one core, while nothing happens. */
+async function share(pids: readonly number[]): Promise<number> {
   const before = spentMs(pids);
   await sleep(IDLE_MS);
-  const share = ((spentMs(pids) - before) / IDLE_MS) * 100;
-  const name = `the sidecars of ${SESSIONS} sessions, idle`;
-  report({ name, value: share, unit: "% of a core", target: { atMost: 0.5 } });
-  for (const session of sessions) hook(session, "SessionEnd");
+  return ((spentMs(pids) - before) / IDLE_MS) * 100;
 }
 
 /** What all threads of these processes have computed so far. */

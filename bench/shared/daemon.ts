@@ -17,7 +17,12 @@ export class Daemon {
     {
       flags = [],
       nodeFlags = [],
-    }: { flags?: readonly string[]; nodeFlags?: readonly string[] } = {},
+      env: given = process.env,
+    }: {
+      flags?: readonly string[];
+      nodeFlags?: readonly string[];
+      env?: NodeJS.ProcessEnv;
+    } = {},
   ): Promise<Daemon> {
     const { status } = spawnSync(process.execPath, ["scripts/build.mjs"]);
     if (status !== 0) throw new Error("dist/ could not be built");
@@ -31,7 +36,7 @@ export class Daemon {
       "0",
       ...flags,
     ];
-    const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+    const { NODE_EXTRA_CA_CERTS: _, ...env } = given;
     const stdio = ["ignore", "pipe", "inherit"] as const;
     const startMs = performance.now();
     const child = spawn(process.execPath, args, { env, stdio: [...stdio] });
@@ -51,6 +56,10 @@ export class Daemon {
     this.port = up.port;
     this.url = up.url;
     this.readyMs = up.readyMs;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   /** The time that its main thread, which decides, was on a processor; NaN where nobody tells. */

@@ -53,9 +53,12 @@ export function outsider(state: State, command: Command, by: By): Refusal | unde
     case "agent.register":
     case "task.create":
     case "directory.heartbeat":
-    // Its own rule knows the session that may, and hides the jobs of others.
-    case "job.cancel":
       return undefined;
+    case "job.cancel": {
+      // From a session its own rule knows who may, and hides the jobs of others.
+      const job = command.from ? undefined : state.jobs.byId.get(command.jobId)?.job;
+      return job && inNameOf(job.principal, by);
+    }
     case "policy.set":
     case "policy.delete":
     case "token.create":

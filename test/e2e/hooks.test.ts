@@ -302,6 +302,19 @@ describe("rollcall hooks", PATIENT, () => {
     expect(stderr).toMatch(/^error: .*settings.json cannot be changed: .* line 1, column/);
     expect(readFileSync(settings(at), "utf8")).toBe("{ broken");
   });
+
+  test("of one program that are broken keep no other from its hooks", () => {
+    using at = home();
+    for (const name of [".claude", ".qwen"]) mkdirSync(join(at.env["HOME"] ?? "", name));
+    writeFileSync(settings(at), "{ broken");
+    const { code, stdout, stderr } = hooks(at, "install", "--yes");
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^Claude Code is left out: .*settings.json cannot be changed: /);
+    expect(stdout).toContain("Qwen Code: installed in");
+    expect(readFileSync(join(at.env["HOME"] ?? "", ".qwen/settings.json"), "utf8")).toContain(
+      "hook qwen-code",
+    );
+  });
 });
 
 describe("what is put into the process of a host", PATIENT, () => {

@@ -137,7 +137,7 @@ async function lookedAt(life: Ended, path: string): Promise<Outcome> {
   if (look.kind === "harmless" && outcome.kind === "refused") {
     return { kind: "believed", why: `doctor finds nothing, but a start: ${outcome.message}` };
   }
-  // A backup has new indexes, so it may be whole where the file is not.
+  // A backup has no free pages, so it may be whole where the file is not.
   if (backup.kind === "refused") return outcome;
   const again = await restored(life, target);
   return again.kind === "harmless" ? outcome : { kind: "believed", why: "its backup is another" };

@@ -2,6 +2,8 @@
  * A person's day with a coding agent in a terminal: the moments that all of them have. A program
  * says how they look on its screen, in which words it asks, and what it gives evidence of late.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 // tidy-allow sleep: some programs measure how fast a person types
 import { setTimeout as pause } from "node:timers/promises";
 import type { ExpectedRow } from "./fleet.ts";
@@ -91,6 +93,10 @@ export class Day {
   async denies(...keys: readonly string[]): Promise<void> {
     await this.asksToRun("asks once more", "touch never");
     await this.#moment("denied", () => this.answer(...keys), { rows: [IDLE], late: "ended" });
+    const made = join(this.#stage.project, "never");
+    this.#stage.check("what was denied has not run", () =>
+      existsSync(made) ? `${made} is there` : undefined,
+    );
   }
 
   async question(): Promise<void> {

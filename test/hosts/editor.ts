@@ -3,7 +3,9 @@
  * the agent says. As much of the protocol as the moments need.
  */
 import { spawn, type ChildProcess } from "node:child_process";
+import { createHash, type Hash } from "node:crypto";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { field, parseJson } from "../../src/core/text.ts";
@@ -13,15 +15,25 @@ import type { Stage } from "./stage.ts";
 /** On a busy machine a large program takes minutes to its first answer. */
 const PATIENCE_MS = 180_000;
 
+/** Beside the agent, as far from the editor as it gets: $0 is what it reads, $1 what it writes. */
+const TAP = 'tee "$0" | "${@:2}" | tee "$1"';
+
 export class Editor implements AsyncDisposable {
   readonly #agent: ChildProcess;
+  /** The bytes that it wrote and read; what the agent read and wrote is in these files. */
+  readonly #wire = { wrote: createHash("sha256"), read: createHash("sha256") };
+  readonly #files: { readonly read: string; readonly wrote: string };
   readonly #heard: unknown[] = [];
   #asked = 0;
   #sessionId: unknown;
 
   constructor(stage: Stage, command: readonly string[]) {
     const rollcall = join(stage.rollcall, "dist/bin/rollcall.cjs");
-    this.#agent = spawn(process.execPath, [rollcall, "acp", "--", ...command], {
+    const folder = mkdtempSync(join(stage.home, "wire-"));
+    this.#files = { read: join(folder, "read"), wrote: join(folder, "wrote") };
+    const { read, wrote } = this.#files;
+    const tapped = ["bash", "-c", TAP, read, wrote, ...command];
+    this.#agent = spawn(process.execPath, [rollcall, "acp", "--", ...tapped], {
       cwd: stage.project,
       env: stage.env,
       stdio: ["pipe", "pipe", "ignore"],
@@ -29,6 +41,7 @@ export class Editor implements AsyncDisposable {
     const { stdout } = this.#agent;
     // One that is killed may leave half a line, which says nothing.
     if (stdout) createInterface(stdout).on("line", (line) => this.#heard.push(parseJson(line)));
+    stdout?.on("data", (bytes: Buffer) => this.#wire.read.update(bytes));
   }
 
   /** From the first word to a session, in which it signs in where the agent wants that. */
@@ -75,9 +88,19 @@ export class Editor implements AsyncDisposable {
 
   /** No more will be said; resolves when the agent has ended. */
   async close(): Promise<void> {
-    const ended = once(this.#agent, "exit");
+    const ended = once(this.#agent, "close");
     this.#agent.stdin?.end();
     await ended;
+  }
+
+  /** What differs between the two ends of the proxy, of an agent that has ended. */
+  difference(): string | undefined {
+    const { wrote, read } = this.#wire;
+    const isSame = (file: string, hash: Hash) =>
+      createHash("sha256").update(readFileSync(file)).digest("hex") === hash.digest("hex");
+    if (!isSame(this.#files.read, wrote)) return "the agent read other bytes than the editor wrote";
+    if (!isSame(this.#files.wrote, read)) return "the editor read other bytes than the agent wrote";
+    return undefined;
   }
 
   kill(): void {
@@ -95,7 +118,9 @@ export class Editor implements AsyncDisposable {
   }
 
   #say(message: object): void {
-    this.#agent.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const line = `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
+    this.#wire.wrote.update(line);
+    this.#agent.stdin?.write(line);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

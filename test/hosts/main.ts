@@ -72,9 +72,10 @@ async function play(program: Program, version: string): Promise<number> {
   return cells.length - right;
 }
 
-function lineOf({ moment, expected, afterMs, problem }: Cell): string {
+function lineOf({ moment, expected, afterMs, withinMs, problem }: Cell): string {
   const mark = problem === undefined ? "✓" : "✗";
   const after = `${(afterMs / 1000).toFixed(1)} s`.padStart(7);
   const trouble = problem === undefined ? "" : `\n      ${problem.replaceAll("\n", "\n      ")}`;
-  return `  ${mark} ${moment.padEnd(34)} ${after}  ${expected}${trouble}\n`;
+  const bound = withinMs === undefined ? "" : ` (within ${withinMs / 1000} s)`;
+  return `  ${mark} ${moment.padEnd(34)} ${after}  ${expected}${bound}${trouble}\n`;
 }

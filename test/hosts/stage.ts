@@ -3,7 +3,7 @@
  * moment is something that a person or the program does, and the rows that must be shown within
  * two seconds of it, and then stay.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,6 +23,8 @@ export interface Cell {
   readonly expected: string;
   /** How long after the moment the rows were right. */
   readonly afterMs: number;
+  /** How long they might take, where that is more than two seconds. */
+  readonly withinMs?: number;
   /** Why the cell is wrong, if it is. */
   readonly problem?: string;
 }
@@ -147,8 +149,11 @@ export class Stage implements AsyncDisposable {
 
   /** The same, beside all else. */
   async background(program: string, ...words: readonly string[]): Promise<void> {
-    const child = spawn(program, words, { env: this.#env, cwd: this.project, stdio: "ignore" });
-    await once(child, "exit");
+    await once(this.start(program, ...words), "exit");
+  }
+
+  start(program: string, ...words: readonly string[]): ChildProcess {
+    return spawn(program, words, { env: this.#env, cwd: this.project, stdio: "ignore" });
   }
 
   /** Until the rows are as wanted. */
@@ -166,7 +171,8 @@ export class Stage implements AsyncDisposable {
   }
 
   async moment(name: string, { act, rows, withinMs = WITHIN_MS }: Moment): Promise<void> {
-    const cell = { moment: name, expected: inWords(rows) };
+    const isLate = withinMs > WITHIN_MS;
+    const cell = { moment: name, expected: inWords(rows), ...(isLate && { withinMs }) };
     const before = new Set((await this.rows()).map(({ id }) => id));
     try {
       await act();

@@ -5,6 +5,7 @@
 import { ownerOf } from "../../src/core/by.ts";
 import { byOfEvent, type Event, type RecordedEvent, type Topic } from "../../src/core/events.ts";
 import { isOperator } from "./callers.ts";
+import type { Op } from "./history.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
@@ -38,26 +39,31 @@ const RULES: readonly Topic[] = [
   "token.created",
   "token.revoked",
   "question.dismissed",
+  "fleet.dismissed",
   "directory.removed",
 ];
 
 export class CallerCheck {
-  /** By agent, task and alias. */
+  /** By agent, task, alias, job and session. */
   readonly #owners = new Map<string, string>();
   readonly #claimers = new Map<string, string>();
-  /** Agents that are bound to their key: whoever has it may act for one. */
-  readonly #bound = new Set<string>();
-  /** Agents that have a key: one that leaves by it is not bound to it before. */
-  readonly #keyed = new Set<string>();
+  /** Only clients of an agent's own principal have its key. */
+  readonly #keys = new Map<string, string | undefined>();
 
   take(recorded: RecordedEvent, fail: Fail): void {
+    this.#check(recorded, fail);
+    const { event } = recorded;
+    // Whoever reports next under the alias has it.
+    if (event.type === "fleet.forgotten" || event.type === "fleet.dismissed") {
+      this.#owners.delete(event.alias);
+    }
+  }
+
+  #check(recorded: RecordedEvent, fail: Fail): void {
     const { event } = recorded;
     const caller = byOfEvent(recorded)?.principal;
     if (event.type === "task.claimed") this.#claimers.set(event.taskId, event.claim.agentId);
-    if (event.type === "agent.bound") this.#bound.add(event.agentId);
-    if (event.type === "agent.registered" && event.keyHash !== undefined) {
-      this.#keyed.add(event.agent.agentId);
-    }
+    if (event.type === "agent.registered") this.#keys.set(event.agent.agentId, event.keyHash);
     if (caller === undefined) {
       if (CALLED.includes(event.type)) fail("every command has a caller", event.type);
       return;
@@ -65,10 +71,26 @@ export class CallerCheck {
     if (RULES.includes(event.type) && !isOperator(caller)) {
       fail("only operators change the rules", `${event.type} by ${caller}`);
     }
-    this.#made(event, caller, fail);
     const owner = this.#ownerIn(event);
     if (owner !== undefined && owner !== caller && !isOperator(caller)) {
       fail("nobody acts for another's", `${event.type} of ${owner} by ${caller}`);
+    }
+    this.#made(event, caller, fail);
+  }
+
+  /** The log does not tell with which key a call came: those that called do. */
+  end(ops: readonly Op[], fail: Fail): void {
+    for (const { ask, outcome, id } of ops) {
+      if (ask.kind !== "command" || outcome.kind !== "ok" || !("agentId" in ask.command)) continue;
+      const { agentKey } = ask.by;
+      const { agentId, type } = ask.command;
+      if (
+        agentKey !== undefined &&
+        this.#keys.has(agentId) &&
+        agentKey !== this.#keys.get(agentId)
+      ) {
+        fail("a wrong key acts for nobody", `#${id} ${type} of ${agentId}`);
+      }
     }
   }
 
@@ -76,8 +98,12 @@ export class CallerCheck {
   #made(event: Event, caller: string, fail: Fail): void {
     const made = madeIn(event);
     if (!made) return;
+    const before = this.#owners.get(made.id);
     this.#owners.set(made.id, made.owner);
-    if (made.owner !== caller) {
+    if (made.owner === caller) return;
+    // An operator imports sessions, and its report may end what another's source says.
+    const isForOther = event.type === "session.opened" || made.owner === before;
+    if (!isForOther || !isOperator(caller)) {
       fail("what is made belongs to its caller", `${made.id} of ${made.owner} by ${caller}`);
     }
   }
@@ -86,33 +112,36 @@ export class CallerCheck {
   #ownerIn(event: Event): string | undefined {
     switch (event.type) {
       case "election.joined":
-        return this.#ownerOfAgent(event.agentId);
+      case "election.left":
+        return this.#owners.get(event.agentId);
       case "agent.recovered":
-        return this.#ownerOfAgent(event.agent.agentId);
-      case "agent.died": {
-        const { agentId } = event.agent;
-        return this.#keyed.has(agentId) ? undefined : this.#ownerOfAgent(agentId);
-      }
+      case "agent.died":
+        return this.#owners.get(event.agent.agentId);
       case "lease.acquired":
       case "lease.renewed":
-        return this.#ownerOfAgent(event.lease.holder);
+      case "lease.released":
+        return this.#owners.get(event.lease.holder);
       case "task.claimed":
-        return this.#ownerOfAgent(event.claim.agentId);
+        return this.#owners.get(event.claim.agentId);
       case "task.renewed":
       case "task.completed":
       case "task.returned":
-        return this.#ownerOfAgent(this.#claimers.get(event.taskId) ?? "");
+        return this.#owners.get(this.#claimers.get(event.taskId) ?? "");
       case "task.cancelled":
         return this.#owners.get(event.taskId);
       case "fleet.reported":
         return this.#owners.get(event.report.alias);
+      case "fleet.forgotten":
+        return this.#owners.get(event.alias);
+      case "job.cancelling":
+        return event.job.principal;
+      case "session.proved":
+      case "session.subscribed":
+      case "session.unsubscribed":
+        return this.#owners.get(event.sessionId);
       default:
         return undefined;
     }
-  }
-
-  #ownerOfAgent(agentId: string): string | undefined {
-    return this.#bound.has(agentId) ? undefined : this.#owners.get(agentId);
   }
 }
 
@@ -124,6 +153,13 @@ function madeIn(event: Event): { readonly id: string; readonly owner: string } |
       return { id: event.task.id, owner: ownerOf(event.task) };
     case "policy.set":
       return { id: `policy ${event.policy.id}`, owner: ownerOf(event.policy) };
+    case "fleet.reported":
+      return { id: event.report.alias, owner: ownerOf(event.report) };
+    case "job.submitted":
+      return { id: event.job.id, owner: event.job.principal };
+    case "session.opened":
+    case "session.resumed":
+      return { id: event.session.id, owner: event.session.principal };
     default:
       return undefined;
   }

@@ -92,6 +92,6 @@ function checkLog(run: Run, recorded: readonly RecordedEvent[]): void {
     rules.evolve(state, next.event, next.atMs);
     if (archive[sequence + 1]?.step !== durable.step) log.append(state);
   }
-  log.end(state);
+  log.end(state, ops);
   for (const op of witness.end()) fail("the log bears every answer out", unprovenText(op));
 }

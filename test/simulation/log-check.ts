@@ -6,6 +6,7 @@ import type { Event, RecordedEvent } from "../../src/core/events.ts";
 import { COUNT } from "../../src/core/limits.ts";
 import type { State } from "../../src/core/state.ts";
 import { CallerCheck } from "./caller-check.ts";
+import type { Op } from "./history.ts";
 import { JobCheck } from "./job-check.ts";
 
 type Fail = (invariant: string, detail: string) => void;
@@ -66,7 +67,8 @@ export class LogCheck {
   }
 
   /** No task is lost: each waits, is claimed, or is over. Nor is a job. */
-  end(state: State): void {
+  end(state: State, ops: readonly Op[]): void {
+    this.#callers.end(ops, this.#fail);
     this.#jobs.end(this.#leader, this.#fail);
     for (const [taskId, life] of this.#tasks) {
       const status = state.tasks.byId.get(taskId)?.task.status;

@@ -1,6 +1,7 @@
 // Conversations of real agents, as they were captured, and the timeline that follows from each. A
 // line has its time, who spoke (client or agent) and the message, of an update (U) only that.
 import { readFileSync } from "node:fs";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { AcpDamper } from "../../src/wires/acp/derive/damper.ts";
 import { AcpDeriver } from "../../src/wires/acp/derive/deriver.ts";
@@ -67,17 +68,22 @@ test("on a display its read of one millisecond is not seen, and its questions ar
   ]);
 });
 
-test.each([
+const RECORDED = [
   "gemini-0.61",
   "qwen-0.15",
   "qwen-0.24",
   "opencode-1.18",
   "claude-code-acp",
   "codex-acp",
-])("%s: a slow answer, allowed, rejected, cancelled, failed; `-u` writes it anew", async (name) => {
-  const words = timeline(name, "9891").map((line) => line.replace(/^\S+ /, ""));
-  await expect(`${words.join("\n")}\n`).toMatchFileSnapshot(`acp/${name}.timeline.txt`);
-});
+];
+
+test.each(RECORDED)(
+  "%s: a slow answer, allowed, rejected, cancelled, failed; `-u` writes it anew",
+  async (name) => {
+    const words = timeline(name, "9891").map((line) => line.replace(/^\S+ /, ""));
+    await expect(`${words.join("\n")}\n`).toMatchFileSnapshot(`acp/${name}.timeline.txt`);
+  },
+);
 
 test.each(["example-agent", "v2-agent", "opencode"])(
   "the same frames give the same records",
@@ -112,23 +118,61 @@ function timeline(name: string, sessionId: string, { isDamped = false } = {}): r
   return shown;
 }
 
-function records(name: string): readonly { seconds: number; record: AcpRecord }[] {
-  const deriver = new AcpDeriver();
-  const readers = { C: new AcpLineReader(), A: new AcpLineReader() };
+function records(name: string): readonly Told[] {
+  return recordsOf(linesOf(name));
+}
+
+function linesOf(name: string): readonly string[] {
   return readFileSync(new URL(`acp/${name}.txt`, import.meta.url), "utf8")
     .trim()
-    .split("\n")
-    .flatMap((line) => {
-      const [, at = "", side = "", isUpdate, message = ""] =
-        /^(\S+) ([CA]) (U )?(.*)$/.exec(line) ?? [];
-      const seconds = Number(at);
-      const params = `{"sessionId":"9891","update":${message}}`;
-      const json = isUpdate ? `{"method":"session/update","params":${params}}` : message;
-      const frames = readers[side === "C" ? "C" : "A"].push(Buffer.from(`${json}\n`));
-      return frames.flatMap((frame) =>
-        deriver
-          .observe(side === "C" ? "client" : "agent", frame, Math.round(seconds * 1000))
-          .map((record) => ({ seconds, record })),
-      );
-    });
+    .split("\n");
 }
+
+interface Told {
+  readonly seconds: number;
+  readonly record: AcpRecord;
+}
+
+/** In place of the lines that were lost stands an empty one. */
+function recordsOf(lines: readonly string[]): readonly Told[] {
+  const deriver = new AcpDeriver();
+  const readers = { C: new AcpLineReader(), A: new AcpLineReader() };
+  let seconds = 0;
+  const at = (record: AcpRecord) => ({ seconds, record });
+  return lines.flatMap((line): readonly Told[] => {
+    if (line === "") return deriver.lost(Math.round(seconds * 1000)).map(at);
+    const [, when = "", side = "", isUpdate, message = ""] =
+      /^(\S+) ([CA]) (U )?(.*)$/.exec(line) ?? [];
+    seconds = Number(when);
+    const params = `{"sessionId":"9891","update":${message}}`;
+    const json = isUpdate ? `{"method":"session/update","params":${params}}` : message;
+    const frames = readers[side === "C" ? "C" : "A"].push(Buffer.from(`${json}\n`));
+    const from = side === "C" ? "client" : "agent";
+    return frames.flatMap((frame) =>
+      deriver.observe(from, frame, Math.round(seconds * 1000)).map(at),
+    );
+  });
+}
+
+/** A turn of its own that comes to its end: later than all that was said before. */
+const ENDING = [
+  '900 C {"id":"end","method":"session/prompt","params":{"sessionId":"9891","prompt":[]}}',
+  '901 A {"id":"end","result":{"stopReason":"end_turn"}}',
+];
+
+/** A pipe doubles and reorders nothing; but who reads along may be too slow, and is told so. */
+test.each(RECORDED)("%s: lost frames never outlive the end of a later turn", (name) => {
+  const lines = linesOf(name);
+  const opened = lines.findIndex((line) => line.includes('"result":{"sessionId"')) + 1;
+  const cues = lines.slice(opened);
+  const fates = fc.array(fc.nat({ max: 3 }), { maxLength: cues.length, size: "max" });
+  fc.assert(
+    fc.property(fates, (chosen) => {
+      const told = chosen.map((fate, i) => (fate === 0 ? "" : (cues[i] ?? "")));
+      const shown = recordsOf([...lines.slice(0, opened), ...told, "", ...ENDING]);
+      const last = shown.findLast(({ record }) => record.sessionId === "9891");
+      expect(last && inWords(last.record)).toMatch(/^idle/);
+    }),
+    { numRuns: 200 },
+  );
+});

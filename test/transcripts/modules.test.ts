@@ -9,6 +9,7 @@ import { RollcallPlugin, type OpenCodeHooks } from "../../src/coding-agents/open
 import type { PiUi } from "../../src/coding-agents/pi/dialogs.ts";
 import { rollcallExtension, type PiContext } from "../../src/coding-agents/pi/extension.ts";
 import { StatusEmitter } from "../../src/wires/files/emitter.ts";
+import { disturbed } from "../support/coding-agents/disturbed.ts";
 import { useStage } from "../support/coding-agents/in-process.ts";
 
 const FOLDER = join(import.meta.dirname, "modules");
@@ -143,62 +144,94 @@ function cuesIn(name: string): readonly string[] {
   return lines.filter((line) => line.startsWith("> ")).map((line) => line.slice(2));
 }
 
-/** Up to some moment: of ten events one is lost, one comes twice and one after its successor. */
-function disturbed(cues: readonly string[]): fc.Arbitrary<readonly string[]> {
-  const fates = fc.array(fc.nat({ max: 9 }), { maxLength: cues.length, size: "max" });
-  return fates.map((chosen) => {
-    const told: string[] = [];
-    let held: string | undefined;
-    for (const [i, fate] of chosen.entries()) {
-      const cue = cues[i] ?? "";
-      if (fate === 0) continue;
-      if (fate === 1) {
-        held = cue;
-        continue;
-      }
-      told.push(cue, ...(fate === 2 ? [cue] : []), ...(held === undefined ? [] : [held]));
-      held = undefined;
-    }
-    return told;
-  });
-}
+describe("events dropped, doubled and out of order never outlive", () => {
+  const SESSION = "ses_e1c3715daffe";
+  const all = cuesIn("opencode.txt");
+  /** Of a session and the subagents that work for it. */
+  const family = (id: string) => {
+    const isChild = (cue: string) => cue.includes(`"parentID":"${id}"`);
+    const children = all.filter(isChild).flatMap((cue) => /"id":"(ses_\w+)"/.exec(cue)?.[1] ?? []);
+    return all.filter((cue) => [id, ...children].some((each) => cue.includes(each)));
+  };
+  const parents = [...new Set(all.flatMap((cue) => /"parentID":"(ses_\w+)"/.exec(cue)?.[1] ?? []))];
 
-describe("events dropped, doubled and out of order never outlive the end of a turn", () => {
-  test("of OpenCode", async () => {
-    const SESSION = "ses_e1c3715daffe";
-    const cues = cuesIn("opencode.txt").filter((cue) => cue.includes(SESSION));
-    const properties = { sessionID: SESSION, status: { type: "idle" } };
+  test.each([SESSION, ...parents])("the end of a turn of OpenCode: %s", async (id) => {
+    const properties = { sessionID: id, status: { type: "idle" } };
     const event = { id: "evt_zzz", type: "session.status", properties };
     const ending = `event ${JSON.stringify(event)}`;
+    const cues = family(id);
+    // Of a subagent that was lost on the way nothing ends with the turn of its session.
+    const endings = cues.flatMap((cue) => /"id":"(ses_\w+)"/.exec(cue)?.[1] ?? []);
+    const others = [...new Set(endings)].map((each) => ending.replace(id, each));
     await fc.assert(
       fc.asyncProperty(disturbed(cues), async (told) => {
         const player = new OpenCodePlayer();
-        for (const cue of ["start", ...told, ending]) await player.play(cue);
-        expect(rows.get(`opencode-${SESSION}`) ?? "idle").toMatch(/^(?:idle|failed)/);
+        for (const cue of ["start", ...told, ...others, ending]) await player.play(cue);
+        expect(rows.get(`opencode-${id}`) ?? "idle").toMatch(/^(?:idle|failed)/);
         await player.end();
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 
-  test.each([
-    ["pi-0.73.txt", "agent_end"],
-    ["pi-0.87.txt", "agent_settled"],
-  ])("of %s: %s", async (name, ending) => {
-    const all = cuesIn(name);
-    const [start = ""] = all;
-    const cues = all.filter((cue) => !cue.startsWith("session_"));
+  test("the end of a session of OpenCode", async () => {
+    const cues = family(SESSION);
     await fc.assert(
       fc.asyncProperty(disturbed(cues), async (told) => {
-        const player = new PiPlayer();
-        for (const cue of [start, ...told]) await player.play(cue);
-        await player.closeAll();
-        await player.play(`${ending} {}`);
-        expect([...rows.values()].at(-1) ?? "idle").toMatch(/^(?:idle|failed)/);
+        const player = new OpenCodePlayer();
+        for (const cue of ["start", ...told]) await player.play(cue);
+        const properties = { info: { id: SESSION } };
+        await player.play(`event ${JSON.stringify({ type: "session.deleted", properties })}`);
+        expect(rows.get(`opencode-${SESSION}`) ?? "gone").toBe("gone");
         await player.end();
-        rows.clear();
       }),
-      { numRuns: 200 },
+      { numRuns: 40 },
     );
+  });
+
+  const PI = [
+    ["pi-0.73.txt", "agent_end"],
+    ["pi-0.73-report.txt", "agent_end"],
+    ["pi-0.87.txt", "agent_settled"],
+    ["pi-0.87-report.txt", "agent_settled"],
+  ] as const;
+  const EVIDENCE = {
+    "the next prompt": ['before_agent_start {"prompt":"next"}', /^working next$/],
+    "the next attempt": ["agent_start {}", /^working/],
+    "the end of the session": ["session_shutdown {}", /^gone$/],
+  } as const;
+
+  async function play(name: string, told: readonly string[], evidence: string): Promise<string> {
+    const [start = ""] = cuesIn(name);
+    const player = new PiPlayer();
+    for (const cue of [start, ...told]) await player.play(cue);
+    await player.closeAll();
+    await player.play(evidence);
+    const row = [...rows.values()].at(-1);
+    await player.end();
+    rows.clear();
+    return row ?? "idle";
+  }
+
+  test.each(PI)("the end of a turn of %s: %s", async (name, ending) => {
+    const cues = cuesIn(name).filter((cue) => !cue.startsWith("session_"));
+    await fc.assert(
+      fc.asyncProperty(disturbed(cues), async (told) => {
+        expect(await play(name, told, `${ending} {}`)).toMatch(/^(?:idle|failed)/);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each(PI)("what says otherwise of %s", async (name) => {
+    const cues = cuesIn(name).filter((cue) => !cue.startsWith("session_"));
+    for (const [evidence, expected] of Object.values(EVIDENCE)) {
+      await fc.assert(
+        fc.asyncProperty(disturbed(cues), async (told) => {
+          expect(await play(name, told, evidence)).toMatch(expected);
+        }),
+        { numRuns: 20 },
+      );
+    }
   });
 });

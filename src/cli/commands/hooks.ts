@@ -6,7 +6,8 @@ import type { CodingAgent } from "../../coding-agents/adapter.ts";
 import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
 import type { Plan, Scene, Standing } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
-import { EXIT } from "../exit.ts";
+import { reasonOf } from "../doctor/finding.ts";
+import { EXIT, exitCodeOf } from "../exit.ts";
 import { jsonFlag, textFlag } from "../flags.ts";
 import { about, type Example } from "../help.ts";
 import {
@@ -56,7 +57,15 @@ function change(verb: ChangeVerb, does: string, examples: readonly Example[]) {
     async func(flags, only) {
       const scene = sceneOf(this, flags.project);
       const agents = only ? [only] : CODING_AGENTS.filter((each) => existsSync(each.home(scene)));
-      const plans = agents.map((agent) => ({ agent, plan: agent.install[verb](scene) }));
+      const plans: AgentChange[] = [];
+      for (const agent of agents) {
+        try {
+          plans.push({ agent, plan: agent.install[verb](scene) });
+        } catch (error) {
+          if (only) throw error;
+          await tellLeftOut(this, agent, error);
+        }
+      }
       const changes = plans.filter(({ plan }) => plan.before !== plan.after);
       if (changes.length === 0) return tellNothing(this, verb, only && plans[0]);
       const proposal: Proposal = {
@@ -88,6 +97,12 @@ async function propose(
     if (isWhole) await showPlan(context, plan);
     else await context.out.line(`${padEnd(agent.title, 12)} ${shown(context, plan.path)}`);
   }
+}
+
+/** One whose settings cannot be read does not keep the others from their hooks. */
+async function tellLeftOut(context: Context, agent: CodingAgent, error: unknown): Promise<void> {
+  await context.err.line(`${agent.title} is left out: ${clean(reasonOf(error))}`);
+  context.endWith(exitCodeOf(error));
 }
 
 async function tellNothing(context: Context, verb: ChangeVerb, only?: AgentChange): Promise<void> {
@@ -153,8 +168,7 @@ function standingOf(
   try {
     return installer.standing(scene);
   } catch (error) {
-    const details = error instanceof Error ? error.message : String(error);
-    return { path: "", state: "unreadable", details, warnings: [] };
+    return { path: "", state: "unreadable", details: reasonOf(error), warnings: [] };
   }
 }
 

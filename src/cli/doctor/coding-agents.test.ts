@@ -54,3 +54,12 @@ test("a program that changed its format is named, with its version, for a week",
   expect(await said(Date.now() + 6 * DAY)).toEqual(strange);
   expect(await said(Date.now() + 8 * DAY)).toEqual([]);
 });
+
+test("one that cannot be read hides none of the others", async () => {
+  surprise("codex", "the event Dream");
+  for (const [name, text] of Object.entries({ "a.json": "{", "b.json": "7", "c.json": "{}" })) {
+    writeFileSync(join(home, "rollcall/hooks/unknown", name), text);
+  }
+  mkdirSync(join(home, "rollcall/hooks/unknown/d.json"));
+  expect(await said()).toEqual(["warn: Codex sends something we do not know: the event Dream"]);
+});

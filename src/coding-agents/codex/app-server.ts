@@ -7,8 +7,9 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { WebSocket } from "ws";
+import { complain } from "../hooks/complaints.ts";
 import { APP_SERVER } from "../hooks/limits.ts";
-import { field } from "../../core/text.ts";
+import { field, parseJson } from "../../core/text.ts";
 
 export interface Notice {
   readonly method: string;
@@ -16,11 +17,14 @@ export interface Notice {
   readonly atMs: number;
 }
 
+/** What a listener throws is written down: its process has other things to look after. */
 export interface AppServerOptions {
   readonly path: string;
-  readonly onReady: () => void;
-  readonly onNotice: (notice: Notice) => void;
+  readonly onReady: () => Promise<void> | void;
+  readonly onNotice: (notice: Notice) => Promise<void> | void;
   readonly onClose: () => void;
+  /** How long an answer may take. */
+  readonly patienceMs?: number;
 }
 
 export function codexHome(): string {
@@ -51,25 +55,29 @@ export class AppServer {
     this.#socket.on("message", (data: Buffer) => this.#hear(data));
     this.#socket.on("error", () => undefined);
     this.#socket.on("close", () => {
-      for (const settle of this.#waiting.values()) settle(undefined);
+      for (const id of this.#waiting.keys()) this.#settle(id, undefined);
       options.onClose();
     });
   }
 
   async #introduce(): Promise<void> {
-    await this.ask("initialize", { clientInfo: CLIENT, capabilities: { experimentalApi: true } });
+    const introduction = { clientInfo: CLIENT, capabilities: { experimentalApi: true } };
+    if ((await this.ask("initialize", introduction)) === undefined) return this.close();
     this.#send({ method: "initialized" });
-    this.#options.onReady();
+    await guarded(this.#options.onReady);
   }
 
-  /** Its result; nothing where it refused, or went away. */
+  /** Its result; nothing where it refused, did not answer in time, or went away. */
   async ask(method: string, params: object): Promise<unknown> {
-    if (this.#waiting.size >= APP_SERVER.asked) return undefined;
+    const isOpen = this.#socket.readyState === WebSocket.OPEN;
+    if (!isOpen || this.#waiting.size >= APP_SERVER.asked) return undefined;
     this.#asked += 1;
     const id = this.#asked;
+    const { patienceMs = APP_SERVER.patienceMs } = this.#options;
     const answer = new Promise<unknown>((resolve) => this.#waiting.set(id, resolve));
+    const timer = setTimeout(() => this.#settle(id, undefined), patienceMs);
     this.#send({ id, method, params });
-    return answer;
+    return answer.finally(() => clearTimeout(timer));
   }
 
   /** Idempotent. */
@@ -81,21 +89,28 @@ export class AppServer {
     this.#socket.send(JSON.stringify(message), () => undefined);
   }
 
+  #settle(id: number, result: unknown): void {
+    this.#waiting.get(id)?.(result);
+    this.#waiting.delete(id);
+  }
+
   #hear(data: Buffer): void {
-    const message: unknown = JSON.parse(data.toString());
+    const message = parseJson(data.toString());
     const [id, method] = [field(message, "id"), field(message, "method")];
-    if (typeof method !== "string") {
-      this.#waiting.get(Number(id))?.(field(message, "result"));
-      this.#waiting.delete(Number(id));
-      // What it asks its clients is for terminals to answer.
-    } else if (id === undefined) {
-      const atMs = field(message, "emittedAtMs");
-      const params = field(message, "params");
-      this.#options.onNotice({
-        method,
-        params,
-        atMs: typeof atMs === "number" ? atMs : Date.now(),
-      });
-    }
+    // What it asks its clients is for terminals to answer.
+    if (typeof method !== "string") return this.#settle(Number(id), field(message, "result"));
+    if (id !== undefined) return;
+    const emittedAtMs = field(message, "emittedAtMs");
+    const atMs = typeof emittedAtMs === "number" ? emittedAtMs : Date.now();
+    const notice = { method, params: field(message, "params"), atMs };
+    void guarded(() => this.#options.onNotice(notice));
+  }
+}
+
+async function guarded(listener: () => Promise<void> | void): Promise<void> {
+  try {
+    await listener();
+  } catch (error) {
+    complain(error);
   }
 }

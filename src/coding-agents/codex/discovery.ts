@@ -33,10 +33,10 @@ export class CodexDiscovery {
   #connect(path: string): void {
     const server = new AppServer({
       path,
-      onReady: () => void this.#readAll(server),
-      onNotice({ method, params, atMs }) {
+      onReady: () => this.#readAll(server),
+      async onNotice({ method, params, atMs }) {
         if (method !== "thread/started") return;
-        void welcome(server, { thread: field(params, "thread"), atMs, beside: BESIDE });
+        await welcome(server, { thread: field(params, "thread"), atMs, beside: BESIDE });
       },
       onClose: () => {
         this.#server = undefined;

@@ -4,13 +4,13 @@
  *
  *   connected ──▶ knows the thread? ──no──▶ asks again when it hears of it
  *       ▲              │ yes: its state, and in which terminal it is
- *       └── at a look ─┴─ the app-server went away
+ *       └── at a look ─┴─ the app-server went away: the session with it, unless it is back soon
  *
  * A terminal that clears its session begins another thread and says nothing of the first: that one
  * is over once it rests. The new one is announced, as its first hook comes with its first prompt.
  */
 import type { Seat } from "../hooks/fact.ts";
-import { APP_SERVER } from "../hooks/limits.ts";
+import { APP_SERVER, WITNESS } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
 import { surprise } from "../hooks/surprises.ts";
@@ -36,6 +36,9 @@ class CodexWitness implements Witness {
   #session: HookSession | undefined;
   /** Since when its terminal is at another thread. */
   #leftAtMs: number | undefined;
+  /** Since when the app-server that ran it is not to be reached. */
+  #lostAtMs: number | undefined;
+  #version: string | undefined;
   #isClosed = false;
 
   constructor(sessionId: string, noticed: () => void) {
@@ -45,12 +48,17 @@ class CodexWitness implements Witness {
   }
 
   get isLive(): boolean {
+    if (this.#lostAtMs !== undefined) return false;
     return this.#threads.has(this.#id) || this.#conversation.isWatched;
   }
 
   presence(session: HookSession): Presence | undefined {
     this.#session = session;
     this.#connect();
+    const lostAtMs = this.#lostAtMs;
+    if (lostAtMs !== undefined && Date.now() - lostAtMs >= WITNESS.graceMs) {
+      return { state: "gone", sinceMs: lostAtMs };
+    }
     const presence = presenceOf(this.#threads, this.#id);
     if (presence && presence.state !== "failed") return this.#unlessLeft(presence);
     const ended = this.#conversation.of(session.conversation);
@@ -77,17 +85,21 @@ class CodexWitness implements Witness {
     if (path === undefined) return;
     const server = new AppServer({
       path,
-      onReady: () => void this.#read(server),
+      onReady: () => this.#read(server),
       onNotice: (notice) => this.#hear(server, notice),
       onClose: () => {
         this.#server = undefined;
+        if (!this.#threads.has(this.#id)) return;
+        this.#lostAtMs = Date.now();
         this.#threads.clear();
+        this.#noticed();
       },
     });
     this.#server = server;
   }
 
   async #read(server: AppServer): Promise<void> {
+    this.#lostAtMs = undefined;
     const loaded = field(await server.ask("thread/loaded/list", {}), "data");
     const ids = Array.isArray(loaded) ? loaded.filter((id) => typeof id === "string") : [];
     // One of another process: it is written down here, and runs there.
@@ -101,9 +113,9 @@ class CodexWitness implements Witness {
     const thread = field(await server.ask("thread/read", { threadId }), "thread");
     if (thread === undefined || this.#threads.size >= APP_SERVER.threads) return;
     const parent = field(thread, "parentThreadId");
-    const status = field(thread, "status");
-    const state = stateOf(status);
-    if (state === "unknown") surprise("codex", `a thread that is ${String(field(status, "type"))}`);
+    const version = field(thread, "cliVersion");
+    if (typeof version === "string") this.#version = version;
+    const state = this.#stateIn(field(thread, "status"));
     const kept = { state, sinceMs: Date.now(), ...(typeof parent === "string" && { parent }) };
     this.#threads.set(threadId, kept);
     if (parent === this.#id) this.#noticed();
@@ -115,18 +127,25 @@ class CodexWitness implements Witness {
     this.#noticed();
   }
 
-  #hear(server: AppServer, { method, params, atMs }: Notice): void {
+  async #hear(server: AppServer, { method, params, atMs }: Notice): Promise<void> {
     const id = field(params, "threadId");
-    if (method === "thread/started") void this.#begun(server, field(params, "thread"), atMs);
+    if (method === "thread/started") return this.#begun(server, field(params, "thread"), atMs);
     if (method !== "thread/status/changed" || typeof id !== "string") return;
     const known = this.#threads.get(id);
-    if (!known) return void (id === this.#id ? this.#read(server) : this.#learn(server, id));
-    const state = stateOf(field(params, "status"));
+    if (!known) return id === this.#id ? this.#read(server) : this.#learn(server, id);
+    const state = this.#stateIn(field(params, "status"));
     if (state === "closed" && id !== this.#id) this.#threads.delete(id);
     else this.#threads.set(id, { ...known, state, sinceMs: atMs });
-    // Whoever prompts it sits in front of it, maybe in another terminal than before.
-    if (id === this.#id && state === "busy" && known.state !== "waiting") void this.#sit(server);
     if (id === this.#id || known.parent === this.#id) this.#noticed();
+    // Whoever prompts it sits in front of it, maybe in another terminal than before.
+    if (id === this.#id && state === "busy" && known.state !== "waiting") await this.#sit(server);
+  }
+
+  #stateIn(status: unknown): Thread["state"] {
+    const state = stateOf(status);
+    const what = `a thread that is ${String(field(status, "type"))}`;
+    if (state === "unknown") surprise("codex", what, this.#version);
+    return state;
   }
 
   async #begun(server: AppServer, thread: unknown, atMs: number): Promise<void> {

@@ -51,7 +51,7 @@ describe("a command that was asked for", () => {
   });
 
   test("is found though the question was cut", () => {
-    const long = `echo ${"x".repeat(300)}`;
+    const long = `echo ${"x".repeat(1500)}`;
     const question = geminiDialect.questionOf("permission", { type: "exec", command: long });
     expect(question.text).toMatch(/…$/);
     const lines = () => [`bash -c ${long}`];

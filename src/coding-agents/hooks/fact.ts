@@ -8,7 +8,7 @@ import type { HookDialect } from "./dialect.ts";
 import { PAYLOAD, TEXT } from "./limits.ts";
 import type { PresenceState } from "./presence.ts";
 import { isAsking, questionAtEnd, type HookQuestion } from "./question.ts";
-import { field, oneLine, wordOf } from "../../core/text.ts";
+import { field, wordOf } from "../../core/text.ts";
 
 export const HOOK_HOSTS = ["claude-code", "codex", "copilot", "gemini", "qwen-code"] as const;
 
@@ -188,22 +188,42 @@ function particulars(
   }
 }
 
-/** Of all notifications only those that a person is waited for. */
-const WAITING = new Set<unknown>([
-  "permission_prompt",
-  "agent_needs_input",
-  "elicitation_dialog",
-  "elicitation_url_dialog",
-  "worker_permission_prompt",
-]);
+/** What the notifications mean that we know, those of a person who is waited for the most. */
+const NOTIFICATIONS: Readonly<Record<string, "asks" | "rests" | "nothing">> = {
+  permission_prompt: "asks",
+  agent_needs_input: "asks",
+  elicitation_dialog: "asks",
+  elicitation_url_dialog: "asks",
+  worker_permission_prompt: "asks",
+  idle_prompt: "rests",
+  // Its tool has asked before, and better.
+  ToolPermission: "nothing",
+  agent_completed: "nothing",
+  agent_idle: "nothing",
+  auth_storage_failure: "nothing",
+  auth_success: "nothing",
+  computer_use_exit: "nothing",
+  elicitation_complete: "nothing",
+  elicitation_response: "nothing",
+  plugin_notification: "nothing",
+  push_notification: "nothing",
+  shell_completed: "nothing",
+  shell_detached_completed: "nothing",
+};
+
+/** The kind of a notification that we do not know. */
+export function strangeNotification(payload: unknown): string | undefined {
+  const kind = field(payload, "notification_type");
+  if (eventOf(payload) !== "Notification" || typeof kind !== "string") return undefined;
+  return Object.hasOwn(NOTIFICATIONS, kind) ? undefined : kind;
+}
 
 function asked(event: "Notification" | "Elicitation", payload: unknown): Partial<Fact> | undefined {
-  if (field(payload, "notification_type") === "idle_prompt") return { presence: "idle" };
-  if (event === "Notification" && !WAITING.has(field(payload, "notification_type"))) {
-    return undefined;
-  }
+  const meaning = NOTIFICATIONS[String(field(payload, "notification_type"))];
+  if (meaning === "rests") return { presence: "idle" };
+  if (event === "Notification" && meaning !== "asks") return undefined;
   const text = wordOf(field(payload, "message"), TEXT.questionLength) ?? "it asks something";
-  return { question: { kind: "text", text: oneLine(text, TEXT.questionLength) } };
+  return { question: { kind: "text", text } };
 }
 
 const OVER = /^(?:completed|failed|killed|stopped|cancell?ed|done)$/u;

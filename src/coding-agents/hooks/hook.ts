@@ -13,6 +13,7 @@ import {
   factOf,
   HOOK_HOSTS,
   sessionIdOf,
+  strangeNotification,
   type Circumstances,
   type HookEvent,
   type HookHost,
@@ -25,6 +26,7 @@ import type * as recording from "./record.ts";
 import type { HookSession } from "./session.ts";
 import { readStdin } from "./stdin.ts";
 import { surprise } from "./surprises.ts";
+import { versionOf } from "./version.ts";
 import { field } from "../../core/text.ts";
 import { attend, attendanceOf } from "./attendance.ts";
 import { commandLineOf } from "../../machine/processes.ts";
@@ -49,11 +51,13 @@ async function run(name: string): Promise<void> {
   if (event === "Stop") say("{}\n");
   if (host === undefined) throw new Error(`there are no hooks for ${JSON.stringify(name)}`);
   if (event === undefined)
-    return surprise(host, `the event ${String(field(payload, "hook_event_name"))}`);
+    return surprised(host, `the event ${String(field(payload, "hook_event_name"))}`);
+  const kind = strangeNotification(payload);
+  if (kind !== undefined) return surprised(host, `the notification ${kind}`);
   const fact = factOf(payload, circumstances(event, DIALECTS[host]), DIALECTS[host]);
   if (!fact) return;
   const sessionId = sessionIdOf(payload);
-  if (sessionId === undefined) return surprise(host, `${fact.event} without a session_id`);
+  if (sessionId === undefined) return surprised(host, `${fact.event} without a session_id`);
   const folder = sessionFolder(agentIdOf(host, sessionId));
   deposit(folder, fact);
   const attendance = attendanceOf(folder);
@@ -61,6 +65,11 @@ async function run(name: string): Promise<void> {
   // One that is lost may not be able to live here at all, so nobody waits for the next.
   if (attendance === "lost" && (await settle(host, sessionId)).isOver) return;
   attend({ folder, host, sessionId });
+}
+
+function surprised(host: HookHost, what: string): void {
+  const program = hostProcess();
+  surprise(host, what, program && versionOf(program.pid));
 }
 
 /** The sidecar's work, from its file: most hooks never open it. */

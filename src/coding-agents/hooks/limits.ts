@@ -15,8 +15,8 @@ export const PAYLOAD = {
 export const TEXT = {
   /** The length of a prompt that readers of the format show in a line. */
   summaryLength: 120,
-  /** A question is read in full, so it gets more; the first line of a command too. */
-  questionLength: 200,
+  /** A question is read in full, a script that is to be run with all its lines. */
+  questionLength: 1000,
   /** As many options as a person can choose from at a glance. */
   options: 8,
   optionLength: 80,

@@ -34,9 +34,10 @@ describe("what is asked", () => {
   });
 
   test.each([
-    ["Bash", { command: "npm test\nrm -rf x" }, "Bash: npm test"],
+    ["Bash", { command: "npm test\nrm -rf x" }, "Bash: npm test rm -rf x"],
+    ["Bash", { command: `${"true\n".repeat(100)}rm x` }, `Bash: ${"true ".repeat(100)}rm x`],
     ["Bash", { command: ["git", "push"] }, "Bash: git push"],
-    ["Bash", { command: "x".repeat(500) }, `Bash: ${"x".repeat(199)}…`],
+    ["Bash", { command: "x".repeat(1500) }, `Bash: ${"x".repeat(999)}…`],
     ["Write", { file_path: "/a/b.ts", content: "s3cret" }, "Write: /a/b.ts"],
     ["WebFetch", { url: "https://u:p@example.org/path?key=s3cret" }, "WebFetch: example.org"],
     ["mcp__db__query", { sql: "s3cret" }, "Use mcp__db__query?"],

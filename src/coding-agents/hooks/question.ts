@@ -1,6 +1,7 @@
 /**
  * The question that an agent asks a person, from its host's event about a tool call. Never the
- * whole input: a command's first line, a file's path, the host of a URL, or just the tool's name.
+ * whole input: a command, a file's path, the host of a URL, or just the tool's name. A command is
+ * told with all its lines: a person must not allow what is not to be seen.
  */
 import { TEXT } from "./limits.ts";
 import { field, firstLine, oneLine, wordOf } from "../../core/text.ts";
@@ -69,7 +70,7 @@ function permissionFor(tool: string, input: unknown): HookQuestion {
 
 function subjectOf(input: unknown): string | undefined {
   const command = commandOf(field(input, "command"));
-  if (command !== undefined) return oneLine(firstLine(command), TEXT.questionLength);
+  if (command !== undefined) return oneLine(command, TEXT.questionLength);
   const path = field(input, "file_path") ?? field(input, "path") ?? field(input, "notebook_path");
   if (typeof path === "string") return oneLine(path, TEXT.questionLength);
   const url = field(input, "url");

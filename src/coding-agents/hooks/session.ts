@@ -107,9 +107,9 @@ export function fold(session: HookSession, fact: Fact): HookSession {
 }
 
 /** Unless it goes on in another process by now. */
-function isProcessOf({ process, seat }: HookSession, fact: Fact): boolean {
-  const host = seat?.process ?? process;
-  return host?.pid === fact.process?.pid && host?.start === fact.process?.start;
+function isProcessOf({ process, seat }: HookSession, { process: gone }: Fact): boolean {
+  const hosts = seat ? [process, seat.process] : [process];
+  return hosts.some((host) => host?.pid === gone?.pid && host?.start === gone?.start);
 }
 
 function active(session: HookSession, { event, atMs }: Fact): HookSession {

@@ -17,6 +17,7 @@ let home = "";
 let folder = "";
 let nowMs = START_MS;
 let isHostThere = true;
+const dead = new Set<number>();
 
 beforeEach(() => {
   home = fs.mkdtempSync(join(tmpdir(), "rollcall-sidecar-"));
@@ -24,6 +25,7 @@ beforeEach(() => {
   vi.stubEnv("AGENT_STATUS_DIR", join(home, "status"));
   folder = sessionFolder("codex-s");
   [nowMs, isHostThere] = [START_MS, true];
+  dead.clear();
   hear("SessionStart");
   claim(folder, { token: "mine" });
 });
@@ -141,7 +143,7 @@ describe("a second source", () => {
       close: () => undefined,
     };
     const [now, nowOrder] = [() => nowMs, () => (nowMs - START_MS + heard) * 1000];
-    const runs = () => isHostThere;
+    const runs = ({ pid }: { readonly pid: number }) => isHostThere && !dead.has(pid);
     return new Sidecar({
       host: "codex",
       sessionId: "s",
@@ -214,10 +216,21 @@ describe("a second source", () => {
     seating = { seat: { process: { pid: 9, start: "2" } } };
     const attending = witnessed();
     attending.look();
-    isHostThere = false;
+    dead.add(9);
     nowMs += 1000;
     expect(attending.look()).toBe(true);
     says("idle");
+    expect(attending.look()).toBe(false);
+    expect(status()).toBeUndefined();
+  });
+
+  test("ends the session with the server that runs it, though its terminal is still there", () => {
+    hear("UserPromptSubmit");
+    seating = { seat: { process: { pid: 9, start: "2" } } };
+    const attending = witnessed();
+    attending.look();
+    dead.add(7);
+    nowMs += 1000;
     expect(attending.look()).toBe(false);
     expect(status()).toBeUndefined();
   });

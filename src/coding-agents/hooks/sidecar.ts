@@ -151,16 +151,22 @@ export class Sidecar {
     });
   }
 
-  /** When nobody sits in front of it any more it goes on by itself, if it does. */
   #isDeserted(session: HookSession): boolean {
     const { process: host, seat, activityMs } = session;
-    if (seat) return !this.#runs(seat.process) && session.task?.state !== "working";
-    if (host) return !this.#runs(host);
-    return this.#now() - activityMs > SIDECAR.orphanMs;
+    if (!host && !seat) return this.#now() - activityMs > SIDECAR.orphanMs;
+    return this.#gone(session) !== undefined;
   }
 
-  #endFor({ process: host, seat }: HookSession): HookSession {
-    const gone = seat?.process ?? host;
+  /** When nobody sits in front of it any more it goes on by itself, if it does. */
+  #gone({ process: host, seat, task }: HookSession): ProcessProof | undefined {
+    if (host && !this.#runs(host)) return host;
+    return seat && task?.state !== "working" && !this.#runs(seat.process)
+      ? seat.process
+      : undefined;
+  }
+
+  #endFor(session: HookSession): HookSession {
+    const gone = this.#gone(session);
     return this.#add({ event: "HostGone", ...(gone && { process: gone }) });
   }
 

@@ -33,20 +33,26 @@ export function surprise(host: string, what: string, version?: string): void {
 
 export function surprises(env: Environment): readonly Surprise[] {
   const folder = folderOf(env);
+  return namesIn(folder).flatMap((name) => read(join(folder, name)) ?? []);
+}
+
+function namesIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder).map((name) => read(join(folder, name)));
+    return readdirSync(folder);
   } catch {
     return [];
   }
 }
 
-function read(path: string): Surprise {
-  const record: unknown = JSON.parse(readFileSync(path, "utf8"));
-  const [host, what, version] = ["host", "what", "version"].map((key) => field(record, key));
-  return {
-    host: String(host),
-    what: String(what),
-    ...(typeof version === "string" && { version }),
-    atMs: statSync(path).mtimeMs,
-  };
+/** Nothing where it cannot be read: the others are still told. */
+function read(path: string): Surprise | undefined {
+  try {
+    const record: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const [host, what, version] = ["host", "what", "version"].map((key) => field(record, key));
+    if (typeof host !== "string" || typeof what !== "string") return undefined;
+    const { mtimeMs: atMs } = statSync(path);
+    return { host, what, ...(typeof version === "string" && { version }), atMs };
+  } catch {
+    return undefined;
+  }
 }

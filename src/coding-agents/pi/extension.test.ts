@@ -80,6 +80,26 @@ test("an error is how the turn ended, until the next one", async () => {
   await fire("session_shutdown");
 });
 
+test("an error of the last answer is told, also where the agent's end is silent", async () => {
+  const fire = load();
+  await fire("session_start");
+  await fire("before_agent_start", { prompt: "go" });
+  const message = { role: "assistant", stopReason: "error", errorMessage: "401 no key" };
+  await fire("turn_end", { outcome: "error", message });
+  await fire("agent_end");
+  await fire("agent_settled");
+  await shows(stage, "failed: 401 no key");
+  await fire("before_agent_start", { prompt: "go" });
+  await fire("turn_end", { outcome: "error" });
+  await fire("agent_end");
+  await fire("agent_start");
+  await fire("turn_end", { outcome: "completed" });
+  await fire("agent_end");
+  await fire("agent_settled");
+  await shows(stage, "idle");
+  await fire("session_shutdown");
+});
+
 test("where nothing tells that it is settled, it works anew when it tries again", async () => {
   const fire = load();
   await fire("session_start");

@@ -48,16 +48,13 @@ export function rollcallExtension(pi: PiApi): void {
   on("before_agent_start", (event, { model }) => {
     const prompt = field(event, "prompt");
     const name = [model?.provider, model?.id].filter(Boolean).join("/");
-    watch.session?.prompted(typeof prompt === "string" ? prompt : "", name || undefined);
+    watch.prompted(typeof prompt === "string" ? prompt : "", name || undefined);
   });
-  on("agent_start", () => watch.session?.works());
+  on("agent_start", () => watch.works());
   for (const event of TOOL_EVENTS) on(event, () => watch.session?.activity());
   on("ui_prompt_start", (event) => watch.prompt(event));
   on("ui_prompt_end", () => watch.session?.answered(PROMPT));
-  on("turn_end", (event) => {
-    // Told since a while after it has `agent_settled`.
-    if (field(event, "outcome") !== undefined) watch.hasSettled = true;
-  });
+  on("turn_end", (event) => watch.answered(event));
   on("agent_end", (event) => watch.ended(field(event, "messages")));
   on("agent_settled", () => {
     watch.hasSettled = true;
@@ -114,14 +111,38 @@ class Watch {
     this.session?.asks(PROMPT, question);
   }
 
+  works(): void {
+    this.#error = undefined;
+    this.#closePrompt();
+    this.session?.works();
+  }
+
+  prompted(text: string, model: string | undefined): void {
+    this.#closePrompt();
+    this.session?.prompted(text, model);
+  }
+
+  /** Its end may have been missed; a dialog that is observed closes by itself. */
+  #closePrompt(): void {
+    this.session?.answered(PROMPT);
+  }
+
+  /** The model did, well or not. */
+  answered(event: unknown): void {
+    const outcome = field(event, "outcome");
+    // Told since a while after it has `agent_settled`.
+    if (outcome !== undefined) this.hasSettled = true;
+    this.#error = errorOf(field(event, "message"), outcome);
+  }
+
   ended(messages: unknown): void {
-    this.#error = errorOf(messages);
+    const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+    if (last !== undefined) this.#error = errorOf(last);
     if (!this.hasSettled) this.settled();
   }
 
   settled(): void {
-    // Its end may have been missed; a dialog that is observed closes by itself.
-    this.session?.answered(PROMPT);
+    this.#closePrompt();
     if (this.#error === undefined) this.session?.rests();
     else this.session?.rests("failed", this.#error);
   }
@@ -146,9 +167,8 @@ function guarded(handler: Handler): Handler {
   };
 }
 
-/** The error that the last answer of the model ended with; being stopped by a person is none. */
-function errorOf(messages: unknown): string | undefined {
-  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-  if (field(last, "stopReason") !== "error") return undefined;
-  return wordOf(field(last, "errorMessage"), TEXT.summaryLength) ?? "the model failed";
+/** The error that an answer of the model ended with; being stopped by a person is none. */
+function errorOf(answer: unknown, outcome = field(answer, "stopReason")): string | undefined {
+  if (outcome !== "error") return undefined;
+  return wordOf(field(answer, "errorMessage"), TEXT.summaryLength) ?? "the model failed";
 }

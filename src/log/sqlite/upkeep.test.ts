@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { contentOf } from "../../../test/flips/life.ts";
 import { flipBit } from "../../../test/flips/flips.ts";
 import type { Store } from "../store.ts";
+import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
 import { backUp, beginRestore, compact, verify } from "./upkeep.ts";
 import { readWitness } from "./witness.ts";
@@ -114,6 +115,21 @@ test("a file that is damaged gets into no backup", async () => {
   flipBit(path, { at, bit: 1 });
   await expect(verify(path)).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
   await expect(backUp({ path, ...options })).rejects.toMatchObject({ code: "STORAGE_CORRUPT" });
+  expect(fs.readdirSync(dirname(path)).filter((name) => name.includes("backup"))).toEqual([]);
+});
+
+test("an index that leaves out a row gets into no backup", async () => {
+  const { store, path, ...options } = await inUse();
+  await store.close();
+  const copy = `${path}.copy`;
+  fs.copyFileSync(path, copy);
+  const sql = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'journal_by_stream'";
+  const { page = 0 } = (await connect(copy)).prepare<{ page: number }>(sql).get() ?? {};
+  const bytes = fs.readFileSync(path);
+  const cells = (page - 1) * 4096 + 3;
+  bytes.writeUInt16BE(bytes.readUInt16BE(cells) - 1, cells);
+  fs.writeFileSync(path, bytes);
+  await expect(backUp({ path, ...options })).rejects.toThrow(`${path} is damaged`);
   expect(fs.readdirSync(dirname(path)).filter((name) => name.includes("backup"))).toEqual([]);
 });
 

@@ -43,7 +43,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   write: ["Write", "write", "write_file", "create_file"],
   ask: ["AskUserQuestion", "question", "request_user_input", "ask_user", "ask_user_question"],
   todo: ["TodoWrite", "todowrite", "todo_write", "write_todos", "update_plan"],
-  sub: ["Agent", "Task", "task", "agent", "spawn_agent"],
+  sub: ["Agent", "Task", "task", "agent", "spawn_agent", "invoke_agent"],
 };
 
 const MARK = /\[\[(?<word>\w+)(?:\s+(?<value>[^]*?))?\]\]/g;
@@ -148,5 +148,6 @@ function subagent({ name, parameters }: Tool, prompt: string): Call["input"] {
   const kinds = (parameters["subagent_type"] as { enum?: readonly string[] } | undefined)?.enum;
   const isClaude = /^[A-Z]/u.test(name) || "run_in_background" in parameters;
   const subagent_type = kinds?.[0] ?? (isClaude ? "general-purpose" : "general");
+  if ("agent_name" in parameters) return { agent_name: "generalist", prompt };
   return { description: "sub work", prompt, message: prompt, subagent_type };
 }

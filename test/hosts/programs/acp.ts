@@ -10,6 +10,8 @@ import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import { folderOf, type Package } from "../packages.ts";
 import { prepareClaude } from "./claude-code.ts";
+import { prepareCodex } from "./codex.ts";
+import { prepareOpenCode } from "./opencode.ts";
 import { prepareGemini } from "./gemini.ts";
 import { NODE, nodePath } from "./node.ts";
 import { prepareQwen } from "./qwen-code.ts";
@@ -81,6 +83,31 @@ export const claudeByProxy: Program = {
   },
 };
 
+export const openCodeByProxy: Program = {
+  name: "opencode-acp",
+  shownAs: "",
+  package: "opencode-ai",
+  versions: ["1.18.33"],
+  play: (stage) => play(stage, { command: [prepareOpenCode(stage), "acp"] }),
+};
+
+const CODEX: Package = { name: "@openai/codex", version: "0.166.0" };
+const CODEX_ACP = `@zed-industries/codex-acp-${process.platform}-${process.arch}`;
+
+export const codexByProxy: Program = {
+  name: "codex-acp",
+  shownAs: "",
+  package: "@zed-industries/codex-acp",
+  versions: ["0.16.0"],
+  also: [CODEX],
+  play(stage) {
+    prepareCodex(stage, folderOf(CODEX));
+    stage.tellAll({ OPENAI_API_KEY: "test" });
+    const command = [join(stage.folder, "node_modules", CODEX_ACP, "bin/codex-acp")];
+    return play(stage, { command, signIn: "openai-api-key", mark: "esc" });
+  },
+};
+
 interface Agent {
   readonly command: readonly string[];
   readonly signIn?: string;
@@ -90,17 +117,21 @@ interface Agent {
   readonly failed?: ExpectedRow;
   /** Whether it lives on when its proxy was killed, and is then shown by its hooks. */
   readonly isOrphaned?: boolean;
+  /** The model's mark for a command that it asks about: sh, unless given. */
+  readonly mark?: string;
 }
 
 const FAILED: ExpectedRow = { headline: "PROBLEM", why: /fails as told|error/i };
 
 async function play(stage: Stage, agent: Agent): Promise<void> {
   const { command, signIn, denied = IDLE, failed = FAILED, isOrphaned = false } = agent;
+  const { mark = "sh" } = agent;
   await using editor = new Editor(stage, command);
   await stage.moment("start", { act: () => editor.open(stage.project, signIn), rows: [IDLE] });
   await turns(stage, editor, failed);
-  await permissions(stage, editor, denied);
+  await permissions(stage, editor, { mark, denied });
   await stage.moment("editor leaves", { act: () => editor.close(), rows: [] });
+  stage.check("the bytes of both sides are the same", () => editor.difference());
   if (isOrphaned) return;
   await using other = new Editor(stage, command);
   await stage.moment("start again", { act: () => other.open(stage.project, signIn), rows: [IDLE] });
@@ -127,10 +158,14 @@ async function turns(stage: Stage, editor: Editor, failed: ExpectedRow): Promise
   });
 }
 
-async function permissions(stage: Stage, editor: Editor, denied: ExpectedRow): Promise<void> {
+async function permissions(
+  stage: Stage,
+  editor: Editor,
+  { mark, denied }: { readonly mark: string; readonly denied: ExpectedRow },
+): Promise<void> {
   const asks = (command: string): Promise<unknown> => {
     editor.forget();
-    return editor.prompt(`[[sh ${command}]]`);
+    return editor.prompt(`[[${mark} ${command}]]`);
   };
   let turn = asks("touch made && sleep 4");
   await stage.moment("asks", {

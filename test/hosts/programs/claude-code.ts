@@ -144,8 +144,7 @@ async function dismissed(terminal: Terminal): Promise<void> {
   if (!(await asksForAutoMode(terminal))) return;
   terminal.press("Down");
   await terminal.shows("❯ No");
-  terminal.press("Enter");
-  await terminal.hides(AUTO_MODE);
+  await terminal.submit(MANNERS.ready);
 }
 
 async function writes(stage: Stage, day: Day): Promise<void> {

@@ -1,5 +1,6 @@
 /** Codex. Its hooks run once a person trusted them, which is done here in its own dialog. */
 import { join } from "node:path";
+import { commandLineOf, runningPids } from "../../../src/machine/processes.ts";
 import { Day, IDLE, WORKING, type Manners } from "../day.ts";
 import type { ExpectedRow } from "../fleet.ts";
 import type { Program } from "../program.ts";
@@ -23,7 +24,7 @@ export const codex: Program = {
   package: "@openai/codex",
   versions: ["0.166.0"],
   async play(stage) {
-    const program = prepare(stage);
+    const program = prepareCodex(stage, stage.folder);
     const uninstall = stage.install("codex");
     const day = new Day(stage, MANNERS, stage.terminal(program));
     await trusts(stage, day);
@@ -35,6 +36,7 @@ export const codex: Program = {
     await day.asksAtEnd();
     await day.permission();
     await day.escapes();
+    await day.denies("Up", "Enter");
     await stage.moment("a question that it may not ask", {
       act: () => day.say("[[ask]]", /\[\[ask\]\][^]*Done: the tool has run/),
       rows: [IDLE],
@@ -42,12 +44,14 @@ export const codex: Program = {
     await day.subagent(() => stage.settled(IDLE));
     await terminals(stage, day, program);
     await day.quits();
+    await serverKilled(stage, program);
     uninstall();
     stage.checkHookCost("codex");
   },
 };
 
-function prepare(stage: Stage): string {
+/** Its settings; the program is in the folder of its package. */
+export function prepareCodex(stage: Stage, folder: string): string {
   stage.tellAll({ MODEL_KEY: "test" });
   stage.write(
     ".codex/config.toml",
@@ -67,7 +71,7 @@ function prepare(stage: Stage): string {
   );
   const target = `${process.arch === "arm64" ? "aarch64" : "x86_64"}-unknown-linux-musl`;
   const platform = `@openai/codex-${process.platform}-${process.arch}`;
-  return join(stage.folder, "node_modules", platform, "vendor", target, "bin", "codex");
+  return join(folder, "node_modules", platform, "vendor", target, "bin", "codex");
 }
 
 async function trusts(stage: Stage, day: Day): Promise<void> {
@@ -115,4 +119,31 @@ async function terminals(stage: Stage, day: Day, program: string): Promise<void>
     rows: [first],
     withinMs: 3_000,
   });
+}
+
+/** The process that serves all terminals: with it ends what they show. */
+async function serverKilled(stage: Stage, program: string): Promise<void> {
+  const [working, resting] = [1, 2].map(() => new Day(stage, MANNERS, stage.terminal(program)));
+  if (!working || !resting) return;
+  const rows = [working, resting].map(({ terminal: { pane } }) => ({ ...IDLE, pane }));
+  await stage.moment("two terminals again", {
+    async act() {
+      await working.terminal.shows(MANNERS.ready);
+      await resting.terminal.shows(MANNERS.ready);
+    },
+    rows,
+  });
+  await working.say("more [[slow 30 four]]", "four1");
+  await stage.moment("their server is killed", {
+    async act() {
+      for (const pid of appServers()) process.kill(pid, "SIGKILL");
+      await resting.terminal.shows("Reconnecting");
+    },
+    rows: [],
+    withinMs: 4_000,
+  });
+}
+
+function appServers(): readonly number[] {
+  return [...runningPids()].filter((pid) => commandLineOf(pid).includes("app-server"));
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Day, type Manners } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
+import { clears } from "./qwen-code.ts";
 
 const MANNERS: Manners = {
   ready: "/ commands",
@@ -32,6 +33,7 @@ export const copilot: Program = {
     await day.interrupts();
     await day.fails();
     await day.retries();
+    await clears(stage, day, MANNERS.ready);
     await day.secondTerminal(command);
     await day.killed();
     uninstall();

@@ -8,7 +8,8 @@ import { clears } from "./qwen-code.ts";
 
 const MANNERS: Manners = {
   ready: "Type your message",
-  busy: /esc to cancel/i,
+  // Until its hook has run it has told nothing of the end of a turn.
+  busy: /esc to cancel|executing hook/i,
   dialog: "Allow once",
   choice: /Which color[^]*esc to cancel/i,
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Shell: ${command}` }),
@@ -39,10 +40,13 @@ export const gemini: Program = {
     await day.permission();
     await writes(stage, day);
     await day.escapes();
+    await day.denies("Up", "Enter");
     await day.question();
     await day.asksAtEnd();
     await day.interrupts();
     await day.fails();
+    await day.retries();
+    await day.subagent();
     await clears(stage, day);
     await day.secondTerminal(command);
     await day.quits();

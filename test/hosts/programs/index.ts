@@ -1,6 +1,13 @@
 /** The programs that are tried, in the order in which they are. */
 import type { Program } from "../program.ts";
-import { claudeByProxy, geminiByProxy, gooseByProxy, qwenByProxy } from "./acp.ts";
+import {
+  claudeByProxy,
+  codexByProxy,
+  geminiByProxy,
+  gooseByProxy,
+  openCodeByProxy,
+  qwenByProxy,
+} from "./acp.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { copilot } from "./copilot.ts";
@@ -21,6 +28,8 @@ export const PROGRAMS: readonly Program[] = [
   gemini,
   geminiByProxy,
   qwenByProxy,
+  openCodeByProxy,
+  codexByProxy,
   gooseByProxy,
   claudeByProxy,
 ];

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { Day, IDLE, WORKING, type Manners } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
+import { field, parseJson } from "../../../src/core/text.ts";
+import { until } from "../../tour/until.ts";
 
 const MANNERS: Manners = {
   ready: "Ask anything",
@@ -23,8 +25,10 @@ export const openCode: Program = {
   package: "opencode-ai",
   versions: ["1.18.33"],
   async play(stage) {
-    const opencode = prepare(stage);
+    const opencode = prepareOpenCode(stage);
     const uninstall = stage.install("opencode");
+    await withoutTerminal(stage, opencode);
+    await served(stage, opencode);
     const day = new Day(stage, MANNERS, stage.terminal(opencode));
     await day.start([]);
     await day.turn();
@@ -45,7 +49,7 @@ export const openCode: Program = {
 /** Without its packages there OpenCode asks the registry for them first, in vain here. */
 const LOCK = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
 
-function prepare(stage: Stage): string {
+export function prepareOpenCode(stage: Stage): string {
   stage.tellAll({
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_MODELS_FETCH: "1",
@@ -70,6 +74,57 @@ function prepare(stage: Stage): string {
   });
   const platform = `opencode-${process.platform}-${process.arch}`;
   return join(stage.folder, "node_modules", platform, "bin/opencode");
+}
+
+async function withoutTerminal(stage: Stage, opencode: string): Promise<void> {
+  const run = stage.background(opencode, "run", "[[slow 4]]");
+  await stage.moment("run: works", { act: () => stage.settled(WORKING), rows: [WORKING] });
+  await stage.moment("run: ends", { act: () => run, rows: [] });
+}
+
+const ADDRESS = "http://127.0.0.1:4096";
+
+/** With a body it is told something, else asked. */
+async function call(path: string, body?: object): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  const told = body && { method: "POST", headers, body: JSON.stringify(body) };
+  return parseJson(await (await fetch(ADDRESS + path, told)).text());
+}
+
+/** Without a terminal, and with a client of its API in place of a person. */
+async function served(stage: Stage, opencode: string): Promise<void> {
+  const server = stage.start(opencode, "serve", "--port", new URL(ADDRESS).port);
+  const id = String(field(await until("a server", () => call("/session", {})), "id"));
+  const prompt = (text: string) =>
+    call(`/session/${id}/prompt_async`, { parts: [{ type: "text", text }] });
+  const becomes = (state: string) =>
+    until(`a session that is ${state}`, async () => {
+      const found = field(field(await call("/session/status"), id), "type") ?? "idle";
+      return found === state || undefined;
+    });
+  await stage.moment("serve: works", {
+    async act() {
+      await prompt("[[slow 6]]");
+      await becomes("busy");
+    },
+    rows: [WORKING],
+  });
+  await stage.moment("serve: turn over", { act: () => ignore(becomes("idle")), rows: [IDLE] });
+  await stage.moment("serve: asks", {
+    async act() {
+      await prompt("[[sh touch s && sleep 3]]");
+      await until("a permission", async () => field(await call("/permission"), "0"));
+    },
+    rows: [MANNERS.asksToRun("touch s && sleep 3")],
+  });
+  await stage.moment("serve: killed while it asks", {
+    act: () => void server.kill("SIGKILL"),
+    rows: [],
+  });
+}
+
+async function ignore(result: Promise<unknown>): Promise<void> {
+  await result;
 }
 
 async function permissions(stage: Stage, day: Day): Promise<void> {

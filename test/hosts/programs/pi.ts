@@ -1,6 +1,6 @@
 /** Pi, under both of its names, with our extension. */
 import { join } from "node:path";
-import { Day, IDLE, type Manners } from "../day.ts";
+import { Day, IDLE, WORKING, type Manners } from "../day.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import { NODE, nodePath } from "./node.ts";
@@ -56,6 +56,7 @@ export const brieflyPi: Program = {
 async function play(stage: Stage, program: string): Promise<void> {
   const command = prepare(stage, nodePath(), join(stage.folder, "node_modules", program));
   const uninstall = stage.install("pi");
+  await withoutTerminal(stage, command);
   const day = new Day(stage, MANNERS, stage.terminal(command));
   await day.start();
   await day.turn();
@@ -68,12 +69,19 @@ async function play(stage: Stage, program: string): Promise<void> {
   await day.retries();
   await stage.moment("/new", {
     act: () => day.say("/new", "New session started"),
-    rows: [{ ...IDLE, pane: day.terminal.pane }],
+    rows: [{ ...IDLE, pane: day.terminal.pane, isNew: true }],
   });
   await day.secondTerminal(command);
   await day.quits();
   uninstall();
   await asPackage(stage, command);
+}
+
+async function withoutTerminal(stage: Stage, command: string): Promise<void> {
+  const [node = "", ...words] = command.split(" ");
+  const run = stage.background(node, ...words, "-p", "[[slow 4]]");
+  await stage.moment("-p: works", { act: () => stage.settled(WORKING), rows: [WORKING] });
+  await stage.moment("-p: ends", { act: () => run, rows: [] });
 }
 
 /** As people write them: it asks before it lets a command run, and has a tool that asks. */

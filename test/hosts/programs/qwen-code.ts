@@ -28,6 +28,8 @@ export const qwenCode: Program = {
     await day.turn();
     await day.permission();
     await day.escapes();
+    await day.denies("4");
+    await subagent(stage, day);
     await day.question();
     await day.asksAtEnd();
     await day.interrupts();
@@ -61,17 +63,35 @@ export function prepareQwen(stage: Stage): string {
   return `${nodePath()} ${join(stage.folder, "node_modules/@qwen-code/qwen-code/cli-entry.js")}`;
 }
 
-/** Also of Gemini CLI, from which it comes. */
-export async function clears(stage: Stage, day: Day): Promise<void> {
+/** It asks before it begins one, which then works in the background and may ask nothing. */
+async function subagent(stage: Stage, day: Day): Promise<void> {
+  await day.asks("asks for a subagent", "[[sub go <<slow 2>>]]", {
+    headline: "NEEDS YOU",
+    asks: "Use agent?",
+  });
+  await stage.moment("subagent and turn over", {
+    async act() {
+      await day.answer("Enter");
+      await day.terminal.shows("completed");
+      // It wakes the session, which says a last word.
+      await day.terminal.calms();
+      await day.rests();
+    },
+    rows: [IDLE],
+  });
+}
+
+/** In programs that tell of the new session with its first prompt. */
+export async function clears(stage: Stage, day: Day, ready = MANNERS.ready): Promise<void> {
   const { terminal } = day;
   await stage.moment("/clear, prompt", {
     act: async () => {
       await day.enter("/clear");
       await terminal.hides("[[");
-      await terminal.shows(MANNERS.ready);
+      await terminal.shows(ready);
       await day.say("anew [[slow 3]]", "word0");
     },
-    rows: [{ ...WORKING, pane: terminal.pane }],
+    rows: [{ ...WORKING, pane: terminal.pane, isNew: true }],
   });
   await stage.moment("turn over again", { act: () => day.rests(), rows: [IDLE] });
 }
