@@ -1,7 +1,8 @@
 /**
- * The index: one document per agent that is not dead, ranked by how alike its vector is to
- * the query's, plus a little for shared words (BM25 weighs 0.02: enough for an exact name to win,
- * too little for a chance word to). Tools are no matter of rank: an agent has them or is left out.
+ * The index: one document per agent that is not dead, ranked by how alike its vector is to the
+ * query's, plus a little for shared words and for a name that the query has (see word-index.ts;
+ * the weights were chosen by the first half of the evaluation set). Tools are no matter of rank: an
+ * agent has them or is left out.
  *
  * A document has a slot, its place in all arrays. The dead leave theirs empty; once more slots are
  * empty than taken, all move together. It lives on a thread of its own: see worker.ts.
@@ -13,7 +14,7 @@ import { Top } from "./top.ts";
 import { Vectors } from "./vectors.ts";
 import { WordIndex } from "./word-index.ts";
 
-const WORD_WEIGHT = 0.02;
+const WEIGHTS = { words: 0.02, names: 0.05 };
 
 export interface RankQuery {
   readonly query: string;
@@ -50,7 +51,7 @@ export class Documents {
     this.#slotOf.set(id, slot);
     this.#ids.push(id);
     this.#isAlive.push(isAlive);
-    this.#words.add(textOf(document));
+    this.#words.add(textOf(document), document.name);
     for (const tool of new Set(tools)) this.#withTool.add(tool, slot);
   }
 
@@ -78,7 +79,7 @@ export class Documents {
   rank({ query, vector, tools, limit }: RankQuery): string[] {
     const scores = new Float32Array(this.#ids.length);
     if (vector) this.#vectors.score(vector, scores);
-    this.#words.score(query, WORD_WEIGHT, scores);
+    this.#words.score(query, WEIGHTS, scores);
     const top = new Top(limit);
     if (tools.length === 0) {
       for (let slot = 0; slot < scores.length; slot += 1) this.#offer(slot, scores, top);

@@ -2,9 +2,21 @@
 import { expect, test } from "vitest";
 import { textOf } from "./document.ts";
 import { Documents } from "./documents.ts";
-import { EXAMPLES } from "../../test/support/search/evaluation-set.ts";
+import {
+  DEVELOPED,
+  EXAMPLES,
+  JUDGING,
+  type Example,
+} from "../../test/support/search/evaluation-set.ts";
 import { document } from "../../test/support/search/fixture.ts";
 import { loadModel } from "./model.ts";
+
+/**
+ * What cosine plus 0.02 × BM25 came to, before a word in common counted by how much of the query
+ * it covers, and names by themselves: first places of the paraphrases of each half. A name in a
+ * sentence was at 0.986, all other kinds at 1.
+ */
+const BEFORE = { developed: 0.48, judging: 0.519 };
 
 const LITTLE = new Set(
   (
@@ -20,7 +32,10 @@ function contentWords(text: string): string[] {
   return words.filter((word) => !LITTLE.has(word)).map((word) => word.replace(/s$/, ""));
 }
 
-async function indexed() {
+/** Of a query, the rank of the agent that it should find. */
+type RankOf = (query: string, name: string) => number;
+
+async function indexed(): Promise<RankOf> {
   const model = await loadModel();
   const documents = new Documents();
   for (const { name, description, tools } of EXAMPLES) {
@@ -28,12 +43,11 @@ async function indexed() {
     documents.add(each);
     documents.setVector(name, model.embed(textOf(each)));
   }
-  const rankOf = (query: string, name: string) => {
+  return (query, name) => {
     const limit = EXAMPLES.length;
     const ids = documents.rank({ query, vector: model.embed(query), tools: [], limit });
     return ids.indexOf(name) + 1;
   };
-  return { rankOf };
 }
 
 function judged(ranks: readonly number[]): { first: number; reciprocal: number } {
@@ -42,33 +56,41 @@ function judged(ranks: readonly number[]): { first: number; reciprocal: number }
   return { first, reciprocal };
 }
 
-test("the set has 40 agents or more, and paraphrases share no content word with theirs", () => {
-  expect(EXAMPLES.length).toBeGreaterThanOrEqual(40);
-  const shared = EXAMPLES.flatMap(({ name, description, tools, paraphrase }) => {
+function paraphrased(examples: readonly Example[], rankOf: RankOf) {
+  return judged(
+    examples.flatMap(({ name, paraphrases }) => paraphrases.map((each) => rankOf(each, name))),
+  );
+}
+
+test("the set has 150 agents, and paraphrases share no content word with theirs", () => {
+  expect(new Set(EXAMPLES.map(({ name }) => name)).size).toBe(150);
+  const shared = EXAMPLES.flatMap(({ name, description, tools, paraphrases }) => {
     const known = new Set(contentWords(`${name} ${description} ${tools.join(" ")}`));
-    return contentWords(paraphrase).flatMap((word) =>
-      known.has(word) ? [`${name}: ${word}`] : [],
-    );
+    const words = paraphrases.flatMap(contentWords);
+    return words.flatMap((word) => (known.has(word) ? [`${name}: ${word}`] : []));
   });
   expect(shared).toEqual([]);
 });
 
-test("three of four queries find their agent in first place", async ({ annotate }) => {
-  const { rankOf } = await indexed();
-  const direct = EXAMPLES.map(({ name, query }) => rankOf(query, name));
-  const paraphrased = EXAMPLES.map(({ name, paraphrase }) => rankOf(paraphrase, name));
-  const all = judged([...direct, ...paraphrased]);
+test("paraphrases find their agent among 150 more often than before", async ({ annotate }) => {
+  const rankOf = await indexed();
+  const [developed, judging] = [paraphrased(DEVELOPED, rankOf), paraphrased(JUDGING, rankOf)];
   await annotate(
-    `R@1 ${all.first.toFixed(3)}, MRR ${all.reciprocal.toFixed(3)}; ` +
-      `paraphrases R@1 ${judged(paraphrased).first.toFixed(3)}`,
+    [developed, judging]
+      .map(({ first, reciprocal }) => `R@1 ${first.toFixed(3)}, MRR ${reciprocal.toFixed(3)}`)
+      .join("; held out: "),
   );
-  expect(all.first).toBeGreaterThanOrEqual(0.75);
-  expect(all.reciprocal).toBeGreaterThanOrEqual(0.8);
-  expect(judged(direct).first).toBeGreaterThanOrEqual(0.95);
-  expect(judged(paraphrased).first).toBeGreaterThanOrEqual(0.6);
+  expect(developed.first).toBeGreaterThanOrEqual(BEFORE.developed + 0.05);
+  expect(judging.first).toBeGreaterThanOrEqual(BEFORE.judging + 0.05);
+  expect(judging.reciprocal).toBeGreaterThanOrEqual(0.7);
 });
 
-test("the exact name of an agent finds it", async () => {
-  const { rankOf } = await indexed();
-  expect(EXAMPLES.filter(({ name }) => rankOf(name, name) !== 1)).toEqual([]);
+test.each<[string, (example: Example) => string]>([
+  ["the words of its card", ({ query }) => query],
+  ["its exact name", ({ name }) => name],
+  ["its name in a sentence", ({ name }) => `please ask the ${name} for help with this`],
+])("%s always find an agent", async (_, queryOf) => {
+  const rankOf = await indexed();
+  const missed = EXAMPLES.filter((example) => rankOf(queryOf(example), example.name) !== 1);
+  expect(missed.map(({ name }) => name)).toEqual([]);
 });

@@ -1,318 +1,38 @@
 /**
- * What Find is judged by: agents as people describe theirs, and for each one query in the words of
- * its card and one paraphrase that shares no content word with it.
+ * What Find is judged by: agents as people describe theirs, many of them near neighbours, and for
+ * each one query in the words of its card and paraphrases that share no content word with it.
+ *
+ * All agents are searched together. Weights may be chosen by the queries of the first half only;
+ * the second half judges. The halves are files of lines:
+ *
+ *   NAME | DESCRIPTION | TOOLS        a line that begins with two spaces goes on
+ *   ? a query in the words of the card
+ *   ~ a paraphrase
  */
+import { DEVELOPMENT } from "./evaluation/development.ts";
+import { HELD_OUT } from "./evaluation/held-out.ts";
+
 export interface Example {
   readonly name: string;
   readonly description: string;
   readonly tools: readonly string[];
   readonly query: string;
-  readonly paraphrase: string;
+  readonly paraphrases: readonly string[];
 }
 
-function example(...[name, description, tools, query, paraphrase]: readonly string[]): Example {
-  return {
-    name: name ?? "",
-    description: description ?? "",
-    tools: tools?.split(" ") ?? [],
-    query: query ?? "",
-    paraphrase: paraphrase ?? "",
-  };
+function parsed(text: string): readonly Example[] {
+  const lines = text.trim().replaceAll("\n  ", " ").split("\n");
+  const starts = lines.flatMap((line, i) => (/^[?~] /.test(line) ? [] : i));
+  return starts.map((start, i) => {
+    const [head = "", ...rest] = lines.slice(start, starts[i + 1]);
+    const [name = "", description = "", tools = ""] = head.split(" | ");
+    const said = (mark: string) =>
+      rest.flatMap((line) => (line.startsWith(mark) ? line.slice(2) : []));
+    const [query = ""] = said("? ");
+    return { name, description, tools: tools.split(" "), query, paraphrases: said("~ ") };
+  });
 }
 
-export const EXAMPLES: readonly Example[] = [
-  example(
-    "web-scraper",
-    "Fetches web pages and extracts structured data from their HTML",
-    "browser http_client",
-    "extract data from web pages",
-    "crawl an internet site and collect its content",
-  ),
-  example(
-    "invoice-clerk",
-    "Reads incoming invoices, checks the amounts and books them in accounting",
-    "ocr ledger",
-    "book incoming invoices",
-    "process supplier bills for payment",
-  ),
-  example(
-    "translator",
-    "Translates documents between English, German, French and Spanish",
-    "text",
-    "translate documents into German",
-    "render this letter in another language",
-  ),
-  example(
-    "code-reviewer",
-    "Reviews pull requests for bugs, style and missing tests",
-    "git linter",
-    "review pull requests for bugs",
-    "critique my source changes before they are merged",
-  ),
-  example(
-    "meeting-scribe",
-    "Transcribes meetings and writes a summary with action items",
-    "audio speech_to_text",
-    "meeting summary with action items",
-    "take minutes of a conference call",
-  ),
-  example(
-    "support-desk",
-    "Answers customer tickets about orders, returns and refunds",
-    "helpdesk crm",
-    "answer customer tickets about refunds",
-    "help an unhappy shopper who wants money back",
-  ),
-  example(
-    "travel-booker",
-    "Books flights, trains and hotels within a budget",
-    "browser calendar",
-    "book flights and hotels",
-    "arrange a trip with airline and accommodation",
-  ),
-  example(
-    "sql-analyst",
-    "Writes SQL queries against the warehouse and explains the results in charts",
-    "sql plotting",
-    "write SQL queries against the warehouse",
-    "pull statistics out of our database tables and graph them",
-  ),
-  example(
-    "log-detective",
-    "Searches server logs for the root cause of production incidents",
-    "grep kubectl",
-    "find the root cause in server logs",
-    "diagnose why the backend crashed during an outage",
-  ),
-  example(
-    "image-painter",
-    "Generates pictures and illustrations from a written prompt",
-    "gpu diffusion",
-    "generate illustrations from a prompt",
-    "draw artwork of a sunset",
-  ),
-  example(
-    "contract-lawyer",
-    "Checks contracts for risky clauses and proposes legal wording",
-    "pdf_reader",
-    "check contracts for risky clauses",
-    "attorney to look over an agreement with liability terms",
-  ),
-  example(
-    "recipe-cook",
-    "Suggests recipes for the ingredients in the fridge and plans meals",
-    "nutrition",
-    "suggest recipes for my ingredients",
-    "what food can be prepared for dinner tonight",
-  ),
-  example(
-    "fitness-coach",
-    "Plans workouts and tracks running, strength and recovery",
-    "calendar wearable",
-    "plan workouts for running",
-    "exercise program to get in shape at the gym",
-  ),
-  example(
-    "stock-trader",
-    "Watches share prices and places orders on the stock exchange",
-    "broker market_data",
-    "place orders on the stock exchange",
-    "buy and sell equities for my investment portfolio",
-  ),
-  example(
-    "threat-hunter",
-    "Scans networks for vulnerabilities, malware and intruders",
-    "nmap siem",
-    "scan networks for vulnerabilities",
-    "cybersecurity expert against hackers and viruses",
-  ),
-  example(
-    "deploy-pilot",
-    "Rolls out releases to Kubernetes clusters and rolls back when health checks fail",
-    "kubectl helm",
-    "roll out releases to Kubernetes",
-    "ship containers to the cloud without downtime",
-  ),
-  example(
-    "unit-test-writer",
-    "Writes unit tests and raises the coverage of a code base",
-    "git pytest",
-    "write unit tests to raise coverage",
-    "verify software automatically with assertions and mocks",
-  ),
-  example(
-    "mail-sorter",
-    "Sorts the inbox, drafts replies and flags urgent mail",
-    "imap smtp",
-    "sort my inbox and draft replies",
-    "organise unread email messages and respond",
-  ),
-  example(
-    "calendar-keeper",
-    "Finds free slots and schedules appointments for several people",
-    "calendar",
-    "find free slots and schedule appointments",
-    "set up a meeting time when everyone is available",
-  ),
-  example(
-    "paper-scout",
-    "Searches scientific papers and summarises the findings with citations",
-    "arxiv pdf_reader",
-    "search scientific papers",
-    "literature review of academic research publications",
-  ),
-  example(
-    "tutor-math",
-    "Explains algebra and calculus step by step and sets exercises",
-    "calculator",
-    "explain calculus step by step",
-    "teach mathematics to a pupil solving equations",
-  ),
-  example(
-    "song-maker",
-    "Composes melodies and arranges songs for piano and band",
-    "midi audio",
-    "compose melodies for piano",
-    "create music tracks with instruments",
-  ),
-  example(
-    "film-cutter",
-    "Cuts video clips, adds subtitles and colour grading",
-    "ffmpeg gpu",
-    "cut video clips and add subtitles",
-    "edit movie footage and captions",
-  ),
-  example(
-    "recruiter",
-    "Screens CVs, ranks candidates and invites them for interviews",
-    "ats email",
-    "screen CVs and rank candidates",
-    "hire a job applicant by reading resumes",
-  ),
-  example(
-    "payroll-officer",
-    "Calculates salaries, taxes and social security every month",
-    "ledger hr_system",
-    "calculate salaries and taxes",
-    "pay employees their wages with deductions",
-  ),
-  example(
-    "weather-oracle",
-    "Forecasts rain, wind and temperature for any place",
-    "weather_api",
-    "forecast rain and temperature",
-    "will a storm come tomorrow, is it sunny outside",
-  ),
-  example(
-    "route-planner",
-    "Plans delivery routes for lorries and avoids traffic jams",
-    "maps gps",
-    "plan delivery routes for lorries",
-    "shortest driving directions for a truck with parcels",
-  ),
-  example(
-    "stock-keeper",
-    "Counts the warehouse inventory and reorders parts before they run out",
-    "erp barcode",
-    "count inventory and reorder parts",
-    "replenish supplies when storage shelves are empty",
-  ),
-  example(
-    "news-reader",
-    "Collects headlines from newspapers and writes a morning briefing",
-    "rss",
-    "morning briefing of newspaper headlines",
-    "digest of current events reported by journalists",
-  ),
-  example(
-    "social-poster",
-    "Writes posts for social networks and answers comments",
-    "twitter linkedin",
-    "write posts for social networks",
-    "publish tweets and engage followers on Facebook and Instagram",
-  ),
-  example(
-    "ad-optimizer",
-    "Runs advertising campaigns and tunes bids for conversions",
-    "ads_api analytics",
-    "run advertising campaigns",
-    "improve marketing performance and commercial promotion spending",
-  ),
-  example(
-    "doctor-notes",
-    "Turns what a physician dictates into patient records with diagnosis codes",
-    "ehr speech_to_text",
-    "patient records with diagnosis codes",
-    "medical documentation for hospital clinicians",
-  ),
-  example(
-    "drug-checker",
-    "Warns of interactions between medicines and of wrong doses",
-    "pharma_db",
-    "interactions between medicines",
-    "is it safe to combine these pills, pharmacist advice",
-  ),
-  example(
-    "home-butler",
-    "Switches lights, heating and blinds of the house",
-    "mqtt zigbee",
-    "switch lights and heating",
-    "automate lamps and the thermostat in my apartment",
-  ),
-  example(
-    "robot-arm",
-    "Moves a gripper to pick parts from a belt and place them in boxes",
-    "ros camera",
-    "pick parts from a belt with a gripper",
-    "mechanical manipulator grasping objects in a factory",
-  ),
-  example(
-    "field-farmer",
-    "Watches crops and soil and decides when to irrigate and harvest",
-    "satellite sensors",
-    "when to irrigate and harvest crops",
-    "agriculture advice on watering plants",
-  ),
-  example(
-    "energy-trader",
-    "Predicts electricity demand and charges batteries when power is cheap",
-    "market_data battery",
-    "predict electricity demand",
-    "utility grid load and renewable storage",
-  ),
-  example(
-    "fraud-watch",
-    "Spots suspicious card payments and blocks them",
-    "stream ml_model",
-    "spot suspicious card payments",
-    "detect stolen credit transactions by criminals",
-  ),
-  example(
-    "insurance-adjuster",
-    "Assesses damage claims from photos and estimates the payout",
-    "vision ledger",
-    "assess damage claims from photos",
-    "evaluate a car accident for policy compensation",
-  ),
-  example(
-    "house-finder",
-    "Looks for flats and houses to rent or buy and compares the districts",
-    "browser maps",
-    "flats and houses to rent",
-    "real estate agent for an apartment or property purchase",
-  ),
-  example(
-    "gift-shopper",
-    "Compares products and prices in shops and orders presents",
-    "browser payments",
-    "compare products and prices in shops",
-    "purchase a birthday surprise online from a store",
-  ),
-  example(
-    "game-master",
-    "Tells the story of a role-playing game and rolls the dice",
-    "dice",
-    "role-playing game story",
-    "narrate a fantasy adventure with dungeons and dragons",
-  ),
-];
+export const DEVELOPED = parsed(DEVELOPMENT);
+export const JUDGING = parsed(HELD_OUT);
+export const EXAMPLES = [...DEVELOPED, ...JUDGING];
