@@ -18,7 +18,7 @@ export const EVENT_STREAM = {
 
 export const FLEET_LIST = {
   /** Of one frame of a stream: a client takes 16 MiB, and a row has a few KiB. */
-  frameRows: 500,
+  frameRows: 250,
   /** Events of others after which a follower of one agent is told where it stands. */
   bookmarkEvents: 1_024,
 } as const;
