@@ -25,6 +25,7 @@ const UNSHARED: Readonly<Record<string, string>> = {
   "src/wires/a2a/client/provider.ts": "of a client",
   "src/wires/arcp/client/pending.ts": "of a client",
   "src/wires/arcp/server/dispatch.ts": "of one session",
+  "src/search/thread.ts": "finds that wait, for milliseconds",
 };
 
 test("no limit is filled by one principal while others need it", () => {
