@@ -192,9 +192,11 @@ export interface KeptKey {
 }
 
 export function keysOf({ agents }: State): readonly KeptKey[] {
-  return [...agents.byId.values()].flatMap(({ agent: { agentId }, keyHash, isBound }) =>
-    keyHash === undefined ? [] : [{ agentId, keyHash, isBound }],
-  );
+  const keys: KeptKey[] = [];
+  agents.byId.forEach(({ agent: { agentId }, keyHash, isBound }) => {
+    if (keyHash !== undefined) keys.push({ agentId, keyHash, isBound });
+  });
+  return keys;
 }
 
 export function restoreKey({ agents }: State, { agentId, keyHash, isBound }: KeptKey): void {

@@ -122,9 +122,7 @@ function partsOf(state: State): readonly Piece[] {
     { part: "jobs", records: copied(state.jobs.byId, ({ job }) => job) },
     {
       part: "progress",
-      records: [...state.jobs.byId.values()].flatMap(({ job, progress }) =>
-        progress ? [{ jobId: job.id, progress }] : [],
-      ),
+      records: progressOf(state),
     },
     { part: "turns", records: [...state.jobs.queues].flatMap(turnsOf) },
     {
@@ -157,6 +155,14 @@ function copied<Item, Record>(items: ReadonlyMap<string, Item>, record: (item: I
     place += 1;
   });
   return records;
+}
+
+function progressOf({ jobs }: State): readonly KeptProgress[] {
+  const kept: KeptProgress[] = [];
+  jobs.byId.forEach(({ job, progress }) => {
+    if (progress) kept.push({ jobId: job.id, progress });
+  });
+  return kept;
 }
 
 function turnsOf([node, { turns }]: readonly [string, JobQueue]): readonly Turns[] {
