@@ -163,8 +163,8 @@ describe(`with ${AGENTS} agents and leases`, () => {
  */
 async function keepsNobodyWaiting(what: string, mostMs: number, act: () => Promise<unknown>) {
   const turnsMs = [await longestTurnMs(act), await longestTurnMs(act)];
-  expect(Math.min(...turnsMs), what).toBeLessThan(mostMs);
-  expect(Math.max(...turnsMs), what).toBeLessThan(2 * mostMs);
+  expect(Math.min(...turnsMs), `${what}, at best`).toBeLessThan(mostMs);
+  expect(Math.max(...turnsMs), `${what}, at worst`).toBeLessThan(2 * mostMs);
 }
 
 /** What is no GET: by what it does. */
