@@ -28,6 +28,15 @@ describe("a cancel", () => {
     );
   });
 
+  test("from no session is no other principal's, also of a job without one", () => {
+    const world = new JobWorld();
+    const jobId = world.submit({ session: "" });
+    world.by = namedBy("bob", "arcp");
+    const nowhere = { session: "", scope: "principal" } as const;
+    const order = { type: "job.cancel", jobId, reason: "", from: nowhere } as const;
+    expect(world.refusal(order)).toMatch(/^NOT_FOUND/);
+  });
+
   test("of a job that waits ends it at once", () => {
     const world = new JobWorld({ running: 1 });
     world.submit();

@@ -112,7 +112,8 @@ function cancel(
   if (!job) return notFound;
   const { principal, isOperator } = moment.by;
   const isOwn = principal.name === job.principal;
-  if (from && from.session !== job.session && (isOwn || !isOperator)) {
+  const isFromItsSession = from?.session !== "" && from?.session === job.session;
+  if (from && !isFromItsSession && (isOwn || !isOperator)) {
     if (!isOwn) return notFound;
     if (from.scope === "session") {
       return refuse("PERMISSION_DENIED", `only the session that submitted ${jobId} may cancel it`);

@@ -4,7 +4,18 @@ import { TERMS } from "./jobs/limits.ts";
 import { COUNT } from "./limits.ts";
 import { audit } from "../../test/support/core/audit.ts";
 import { SECOND, START_MS } from "../../test/support/core/fixture.ts";
+import { sessionDefaults } from "../../test/support/core/jobs.ts";
 import { budget, FAILED, JobWorld, told } from "../../test/support/core/job-world.ts";
+
+test("a job of another principal is no parent, and its session is nobody else's", () => {
+  const world = new JobWorld();
+  const theirs = world.submit({ principal: "ann" });
+  const child = world.order({ parent: theirs, principal: "bob" });
+  expect(world.refusal(child)).toBe(`NOT_FOUND: no job "${theirs}"`);
+  world.run({ ...sessionDefaults(), sessionId: "s9", principal: "ann" });
+  const foreign = world.order({ session: "s9", principal: "bob" });
+  expect(world.refusal(foreign)).toBe('NOT_FOUND: no session "s9"');
+});
 
 describe("a submit", () => {
   test("starts the job at once where a slot is free", () => {

@@ -88,8 +88,8 @@ export function submit(
   return decided([{ type: "job.submitted", job }], { job, isRepeated: false });
 }
 
-function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined {
-  const { jobId, parent } = command;
+function problemOf({ jobs, sessions }: State, command: SubmitCommand): Refusal | undefined {
+  const { jobId, parent, principal } = command;
   const refusal = invalid(
     key("jobId", jobId, FIELD.nameLength),
     key("agent", command.agent),
@@ -99,7 +99,12 @@ function problemOf({ jobs }: State, command: SubmitCommand): Refusal | undefined
   );
   if (refusal) return refusal;
   if (jobs.byId.has(jobId)) return refuse("ALREADY_EXISTS", `${jobId} was submitted already`);
-  if (parent === "" || jobs.byId.has(parent)) return undefined;
+  // What others have is hidden, and spends nothing of theirs.
+  const session = sessions.byId.get(command.session)?.session;
+  if (session && session.principal !== principal) {
+    return refuse("NOT_FOUND", `no session ${JSON.stringify(command.session)}`);
+  }
+  if (parent === "" || jobs.byId.get(parent)?.job.principal === principal) return undefined;
   return refuse("NOT_FOUND", `no job ${JSON.stringify(parent)}`);
 }
 

@@ -47,7 +47,7 @@ export class CallerCheck {
   /** By agent, task, alias, job and session. */
   readonly #owners = new Map<string, string>();
   readonly #claimers = new Map<string, string>();
-  /** Only clients of an agent's own principal have its key. */
+  /** Of agents: whoever has the key of one may act for it, which the log does not tell. */
   readonly #keys = new Map<string, string | undefined>();
 
   take(recorded: RecordedEvent, fail: Fail): void {
@@ -78,19 +78,18 @@ export class CallerCheck {
     this.#made(event, caller, fail);
   }
 
-  /** The log does not tell with which key a call came: those that called do. */
+  /** With which key a call came only its caller tells. */
   end(ops: readonly Op[], fail: Fail): void {
     for (const { ask, outcome, id } of ops) {
       if (ask.kind !== "command" || outcome.kind !== "ok" || !("agentId" in ask.command)) continue;
-      const { agentKey } = ask.by;
+      const { agentKey, principal } = ask.by;
       const { agentId, type } = ask.command;
-      if (
-        agentKey !== undefined &&
-        this.#keys.has(agentId) &&
-        agentKey !== this.#keys.get(agentId)
-      ) {
-        fail("a wrong key acts for nobody", `#${id} ${type} of ${agentId}`);
-      }
+      const [owner, key] = [this.#owners.get(agentId), this.#keys.get(agentId)];
+      if (owner === undefined) continue;
+      const call = `#${id} ${type} of ${agentId} by ${principal.name}`;
+      if (agentKey !== undefined && agentKey !== key) fail("a wrong key acts for nobody", call);
+      const mayAct = owner === principal.name || isOperator(principal.name) || agentKey === key;
+      if (!mayAct) fail("nobody acts for another's", call);
     }
   }
 
@@ -101,8 +100,10 @@ export class CallerCheck {
     const before = this.#owners.get(made.id);
     this.#owners.set(made.id, made.owner);
     if (made.owner === caller) return;
-    // An operator imports sessions, and its report may end what another's source says.
-    const isForOther = event.type === "session.opened" || made.owner === before;
+    // An operator opens sessions and submits jobs in the name of others, and its report may end
+    // what another's source says.
+    const isNamed = event.type === "session.opened" || event.type === "job.submitted";
+    const isForOther = isNamed || made.owner === before;
     if (!isForOther || !isOperator(caller)) {
       fail("what is made belongs to its caller", `${made.id} of ${made.owner} by ${caller}`);
     }
@@ -113,20 +114,20 @@ export class CallerCheck {
     switch (event.type) {
       case "election.joined":
       case "election.left":
-        return this.#owners.get(event.agentId);
+        return this.#ownerOfAgent(event.agentId);
       case "agent.recovered":
       case "agent.died":
-        return this.#owners.get(event.agent.agentId);
+        return this.#ownerOfAgent(event.agent.agentId);
       case "lease.acquired":
       case "lease.renewed":
       case "lease.released":
-        return this.#owners.get(event.lease.holder);
+        return this.#ownerOfAgent(event.lease.holder);
       case "task.claimed":
-        return this.#owners.get(event.claim.agentId);
+        return this.#ownerOfAgent(event.claim.agentId);
       case "task.renewed":
       case "task.completed":
       case "task.returned":
-        return this.#owners.get(this.#claimers.get(event.taskId) ?? "");
+        return this.#ownerOfAgent(this.#claimers.get(event.taskId) ?? "");
       case "task.cancelled":
         return this.#owners.get(event.taskId);
       case "fleet.reported":
@@ -142,6 +143,10 @@ export class CallerCheck {
       default:
         return undefined;
     }
+  }
+
+  #ownerOfAgent(agentId: string): string | undefined {
+    return this.#keys.get(agentId) === undefined ? this.#owners.get(agentId) : undefined;
   }
 }
 

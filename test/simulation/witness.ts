@@ -50,10 +50,22 @@ export function unprovenText(op: Op): string {
 /** How many events one command has at most here: a death with all that hangs on it. */
 export const LOOK_AHEAD = 40;
 
-function isProven({ ask, outcome }: Op, state: State, next: readonly RecordedEvent[]): boolean {
+/** Decided at any time between two events, of which the later may be a day after the other. */
+function isProven(op: Op, state: State, next: readonly RecordedEvent[]): boolean {
+  const { lastAtMs } = state;
+  const nextAtMs = next[0]?.atMs ?? lastAtMs;
+  const isSo = (nowMs: number) => isProvenAt(op, state, { nowMs, next });
+  return isSo(nextAtMs) || (nextAtMs > lastAtMs && isSo(lastAtMs));
+}
+
+interface ProofMoment {
+  readonly nowMs: number;
+  readonly next: readonly RecordedEvent[];
+}
+
+function isProvenAt({ ask, outcome }: Op, state: State, { nowMs, next }: ProofMoment): boolean {
   if (ask.kind === "read") return outcome.kind === "ok" && ask.select(state) === outcome.reply;
   const { command, by } = ask;
-  const nowMs = next[0]?.atMs ?? state.lastAtMs;
   const newId = () => idIn(outcome.kind === "ok" ? outcome.reply : null) ?? idOfQuestion(next);
   const decision = rules.decide(state, command, { nowMs, newId, by });
   if (!decision.ok) return outcome.kind === "refused" && outcome.code === decision.code;
