@@ -139,7 +139,9 @@ function allowed(state: string, cues: readonly Cue[]): RegExp {
 /** Each row is as expected, and there is one: it was heard of, and did not say that it is over. */
 function expectRows(expected: RegExp, { cues, fates }: Disturbance): void {
   const rows = rowsInTheEnd();
-  const isKnown = cues.some(({ what }, i) => OPENING.test(what) && fates[i] === "comes");
+  // Of Qwen's tool that asks only its request for permission tells.
+  const opens = (what: string) => OPENING.test(what) && !what.includes('"ask_user_question"');
+  const isKnown = cues.some(({ what }, i) => opens(what) && fates[i] === "comes");
   const mayBeOver = cues.some(({ what }) => /SessionEnd|notLoaded|"source":"clear"/.test(what));
   if (isKnown && !mayBeOver) expect(rows).not.toEqual([]);
   for (const row of rows) expect(row).toMatch(expected);
