@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 /** Only root can become somebody else. */
-const OTHER = 65_534;
+export const OTHER = 65_534;
 export const isRoot = process.platform === "linux" && process.getuid?.() === 0;
 
 const RELAY = `

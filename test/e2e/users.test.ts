@@ -7,12 +7,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { NO_TOKEN } from "../../src/wires/arcp/codec/messages.ts";
 import { connect } from "../../src/wires/keeper/client/keeper.ts";
-import { otherUser } from "../access/other-user.ts";
+import { isRoot, OTHER, otherUser } from "../access/other-user.ts";
 import { daemon, run, scratch } from "./programs.ts";
-
-/** Nobody in particular; only root can become somebody else. */
-const OTHER = 65_534;
-const isRoot = process.platform === "linux" && process.getuid?.() === 0;
 
 interface Asked {
   readonly status: number;

@@ -89,17 +89,22 @@ test("a submit that policy denies is told to the audit, with its caller and agen
   });
   service.companion.agents.register("echo", (input) => input);
   await using client = await connect(service);
-  const allow = (id: string, subject: string, action: string, resource: string) =>
-    engine.execute(
-      { type: "policy.set", policy: { id, subject, action, resource, effect: "allow" } },
-      LIBRARY,
-    );
-  await allow("a", LIBRARY.principal.name, "fs.read", "/data/*");
+  const allow = (subject: string, action: string, resource: string) => {
+    const policy = {
+      id: `${subject}/${action}`,
+      subject,
+      action,
+      resource,
+      effect: "allow",
+    } as const;
+    return engine.execute({ type: "policy.set", policy }, LIBRARY);
+  };
+  await allow(LIBRARY.principal.name, "fs.read", "/data/*");
   const lease = { "fs.read": ["/etc/passwd"] };
   await expect(client.submit({ agent: "echo", lease })).rejects.toThrow("fs.read");
-  await allow("b", "somebody", "job.submit", "agent:echo");
+  await allow("somebody", "job.submit", "agent:echo");
   await expect(client.submit({ agent: "echo" })).rejects.toThrow("may not submit to echo");
-  await allow("c", LIBRARY.principal.name, "job.submit", "agent:echo");
+  await allow(LIBRARY.principal.name, "job.submit", "agent:echo");
   await (
     await client.submit({ agent: "echo" })
   ).done;
