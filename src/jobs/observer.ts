@@ -1,4 +1,5 @@
 /** Hooks of the job service: observers of what happens to jobs, and the authorizer of submits. */
+import type { By } from "../core/by.ts";
 import type { JobStreamEvent } from "../core/jobs/events.ts";
 import type { JobLease } from "../core/jobs/lease.ts";
 import type { Entitlement } from "../core/jobs/lease-subset.ts";
@@ -30,6 +31,8 @@ export interface SubmitQuestion {
 export interface JobAuthorizer {
   /** The bounds of a job's lease, if any. Throws PERMISSION_DENIED where no job may be. */
   entitle?(question: SubmitQuestion): Entitled | Promise<Entitled>;
+  /** Told of each submit that it denied, or whose lease went beyond the bounds. */
+  onDenied?(by: By, agent: string, reason: string): void;
   /** Whether a principal may follow the job of another. */
   maySee?(principal: string, job: Job): boolean;
 }

@@ -13,7 +13,7 @@ import type { JobAgent } from "./agents.ts";
 import { refusalError } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { JobService } from "./jobs.ts";
-import type { Entitled } from "./observer.ts";
+import type { Entitled, SubmitQuestion } from "./observer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 import type { TraceContext } from "./run.ts";
 import { newTraceId } from "./trace-id.ts";
@@ -66,7 +66,7 @@ export class Submissions {
   }
 
   submit(order: JobOrder): Submission | Promise<Submission> {
-    const { agents, authorizer, newId } = this.#jobs.options;
+    const { agents, newId } = this.#jobs.options;
     const { state, term } = this.#jobs;
     const nowMs = term.nowMs();
     const { name: principal } = order.by.principal;
@@ -79,18 +79,36 @@ export class Submissions {
     const known = this.#known(order, print);
     if (known) return known;
     const agent = agents.resolve(order.agent);
-    const lease = leaseOf(order, nowMs);
+    const asked = leaseOf(order, nowMs);
     const above = parent === undefined ? undefined : this.#jobs.run(parent);
     const roles = rolesOf(order.by, above?.job) ?? [];
-    const question = { principal, roles, agent: agent.ref, lease, parent: above };
-    const entitled = authorizer?.entitle?.(question);
+    const question = { principal, roles, agent: agent.ref, lease: asked, parent: above };
+    const lease = this.#granted(order.by, question);
     const takesCredentials = this.#jobs.credentials && order.takesCredentials === true;
     const jobId = `job_${newId()}`;
-    if (!takesCredentials && !(entitled instanceof Promise)) {
-      return this.#accept({ term, order, agent, print, jobId, lease: bounded(lease, entitled) });
+    const accepting = { term, order, agent, print, jobId };
+    if (!takesCredentials && !(lease instanceof Promise)) {
+      return this.#accept({ ...accepting, lease });
     }
-    const accepting = { term, order, agent, print, jobId, lease };
-    return this.#underKey(order, this.#submitSlowly(accepting, entitled));
+    return this.#underKey(order, this.#submitSlowly(accepting, lease));
+  }
+
+  /** The lease within the bounds of policy; the authorizer hears of a denial before the caller. */
+  #granted(by: By, question: SubmitQuestion): JobLease | Promise<JobLease> {
+    const { authorizer } = this.#jobs.options;
+    const { agent, lease } = question;
+    const refused = (error: unknown): never => {
+      const isDenied = error instanceof RollcallError && error.code === "PERMISSION_DENIED";
+      if (isDenied) authorizer?.onDenied?.(by, agent, error.message);
+      throw error;
+    };
+    try {
+      const entitled = authorizer?.entitle?.(question);
+      if (!(entitled instanceof Promise)) return bounded(lease, entitled);
+      return entitled.then((bounds) => bounded(lease, bounds)).catch(refused);
+    } catch (error) {
+      return refused(error);
+    }
   }
 
   #known(order: JobOrder, print: string | undefined): Submission | Promise<Submission> | undefined {
@@ -117,12 +135,12 @@ export class Submissions {
   }
 
   async #submitSlowly(
-    accepting: Acceptance,
-    entitled: Entitled | Promise<Entitled>,
+    accepting: Omit<Acceptance, "lease">,
+    granted: JobLease | Promise<JobLease>,
   ): Promise<Submission> {
     const { order, agent, jobId } = accepting;
     const { credentials } = this.#jobs;
-    const lease = bounded(accepting.lease, await entitled);
+    const lease = await granted;
     if (!credentials || order.takesCredentials !== true) {
       return this.#accept({ ...accepting, lease });
     }

@@ -35,6 +35,12 @@ with AgentKeeperClient.embedded() as client:
     print("found", [each.card.name for each in client.find()])
 `;
 
+/** A status, and below it the body. */
+const GET = `require("node:http").get(JSON.parse(process.argv[1]), (response) => {
+  console.log(response.statusCode);
+  response.pipe(process.stdout);
+});`;
+
 /** The port that a door of a started daemon got. */
 async function portOf(up: ReturnType<Machine["node"]>, door: "HTTP" | "gRPC"): Promise<string> {
   const [, port = ""] = await up.says(new RegExp(`${door} +\\S*?:(\\d+)\\s`));
@@ -149,6 +155,28 @@ describe.runIf(process.platform === "linux")("a caller on another machine", () =
     const everything = up.stdout + up.stderr;
     expect(everything).not.toContain(token);
     expect(everything).not.toContain(pair.key.split("\n")[1]);
+  });
+
+  test("reads the metrics from a trusted network, in any role, and from nowhere else", async () => {
+    using machines = await twoMachines();
+    const { one, two } = machines;
+    const stranger = "10.77.0.3";
+    await output(two.spawn("ip", ["address", "add", `${stranger}/24`, "dev", "cable"]));
+    const bind = ["--addr", "off", "--http-addr", "0.0.0.0:0", "--no-status-files", "--memory"];
+    await using up = one.node("rollcall", ["up", ...bind, `--trust=${two.address}/32=agent`]);
+    const port = await portOf(up, "HTTP");
+    const ask = async (path: string, localAddress: string) => {
+      const call = JSON.stringify({ host: one.address, port, path, localAddress });
+      return (await output(two.spawn(process.execPath, ["-e", GET, call]))).split("\n");
+    };
+    const [status, page] = await ask("/metrics", two.address);
+    expect([status, page]).toEqual(["200", expect.stringContaining("# HELP")]);
+    expect(await ask("/v1/overview", two.address)).toEqual([
+      "403",
+      expect.stringMatching(/net:\S+ \(agent\) may not overview\.read/),
+    ]);
+    const [refusal, why] = await ask("/metrics", stranger);
+    expect([refusal, why]).toEqual(["403", expect.stringContaining(`came from ${stranger}`)]);
   });
 
   test("stops `rollcall up` from a port that would reach it without TLS, unless told", async () => {

@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { connect as connectKeeper } from "../../src/wires/keeper/client/keeper.ts";
+import { LOCAL_TOKEN_NAME } from "../../src/machine/local-token.ts";
 import { TestIssuer } from "../support/identity/issuer.ts";
+import { authority, pairFor } from "../support/tls/pairs.ts";
 import { run, scratch, start, type Running } from "./programs.ts";
 import { tlsDaemon } from "./tls-daemon.ts";
 
@@ -53,6 +55,20 @@ function forget(running: Running): Running {
   return running;
 }
 
+/** A client's own pair in files; the daemon knows the authority that signed it. */
+function clientPair(folder: string) {
+  const signer = authority();
+  const pair = pairFor(["ci.example"], { issuer: signer });
+  const file = (name: string, text: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  const [cert, key] = [file("client.crt", pair.cert), file("client.key", pair.key)];
+  const flags = ["--tls-client-ca", file("ca.crt", signer.cert), "--tls-clients", "ci.example"];
+  return { pair, flags, words: ["--cert-file", cert, "--key-file", key] };
+}
+
 async function ground() {
   const issuer = await TestIssuer.start();
   const home = scratch();
@@ -66,18 +82,23 @@ async function ground() {
   writeFileSync(config, `[agents.worker]\ncommand = ${command}\n${env}\n`);
   const oidc = ["--oidc-issuer", issuer.url, "--oidc-audience", "rollcall"];
   const roles = ["--oidc-roles", "*=agent", "--log-level", "trace", "--config", config];
-  const daemon = await tlsDaemon(...oidc, ...roles);
-  return { ...daemon, issuer, home: home.path };
+  const client = clientPair(home.path);
+  const daemon = await tlsDaemon(...oidc, ...roles, ...client.flags, "--local-trust", "token");
+  return { ...daemon, issuer, home: home.path, client };
 }
 
 test("a run with every kind of secret leaves none of them anywhere", async () => {
-  const { up, url, grpc, tls, data, folder, home, issuer, owner, create } = await ground();
+  const { up, url, grpc, tls, data, folder, home, issuer, client, owner, create } = await ground();
   const seen = new Map<string, string>();
   const socket = join(data, "rollcall.sock");
   const look = async (what: string, path: string, wish: Wish) => {
     seen.set(`the answer to ${what}`, await ask(socket, path, wish));
   };
 
+  const [localToken = ""] = readFileSync(join(data, LOCAL_TOKEN_NAME), "utf8").split("\n");
+  await look("the token of the daemon's user", "/v1/whoami", { token: localToken });
+  expect(seen.get("the answer to the token of the daemon's user")).toContain('"name":"local"');
+  await look("a guess at it", "/v1/whoami", { token: `${localToken}x` });
   const [token, gone] = [await create("ci", "operator"), await create("gone", "admin")];
   const jwt = await issuer.jwt(Date.now());
   const late = await issuer.jwt(Date.now(), { expiresAtMs: Date.now() - 3_600_000 });
@@ -101,21 +122,37 @@ test("a run with every kind of secret leaves none of them anywhere", async () =>
   await agent.acquireLease("t");
   await expect(connectKeeper({ address: grpc, token: late, trust }).find()).rejects.toThrow("JWT");
   const arcp = `${url.replace("http", "ws")}/arcp`;
-  await using jobs = await ArcpClient.connect(arcp, { token: jwt, trust });
+  const once = { token: jwt, trust, reconnect: false };
+  await using jobs = await ArcpClient.connect(arcp, once);
   await (
     await jobs.submit({ agent: "worker", input: "x" })
   ).done;
+  const resumable = (each: ArcpClient) => each.resumption ?? expect.unreachable("no resumption");
+  const resume = resumable(jobs);
+  await using resumed = await ArcpClient.connect(arcp, { ...once, resume });
+  expect(resumed.session.sessionId).toBe(jobs.session.sessionId);
+  const { resumeToken: nextResumeToken } = resumable(resumed);
+  const stale = await ArcpClient.connect(arcp, { ...once, resume }).then(() => "", String);
+  expect(stale).toMatch(/resume/i);
+  seen.set("the refusal of a resume token that was used", stale);
+  await using certified = connectKeeper({ address: grpc, trust: { ...trust, ...client.pair } });
+  await certified.find();
 
   const person = join(folder, "person");
   mkdirSync(person);
   const file = join(home, "ci.token");
   writeFileSync(file, token, { mode: 0o600 });
   const typed = ["login", url, "--fingerprint", tls.fingerprint, "--token-file", file];
-  const commands = [typed, ["whoami"], ["context", "--json"], ["tokens"], ["doctor"], ["ls"]];
+  const pinned = ["login", url, "--fingerprint", tls.fingerprint, ...client.words];
+  const looks = [["whoami"], ["context", "--json"], ["tokens"], ["doctor"], ["ls"]];
+  const commands = [[...pinned, "--context", "certified"], ["whoami"], typed, ...looks];
   for (const words of commands) {
     const { stdout, stderr } = await run([...words, "--verbose"], { home: person });
-    seen.set(`rollcall ${words[0]}`, stdout + stderr);
+    seen.set(`${seen.size}: rollcall ${words[0]}`, stdout + stderr);
   }
+  const said = [...seen.values()].join("\n");
+  expect(said).toContain("cert:ci.example");
+  expect(said).toContain("token:ci");
   const refused = await run(["agents", "register", "c", "--verbose"], {
     home: person,
     env: { ROLLCALL_TOKEN: gone },
@@ -142,8 +179,11 @@ test("a run with every kind of secret leaves none of them anywhere", async () =>
 
   expect([...seen.keys()]).toContain("the file rollcall.db");
   expect(seen.get("the events")).toContain("agent.registered");
-  const key = tls.key.split("\n")[1] ?? "";
-  const secrets = { token, gone, jwt, late, agentKey, key, CHILD_TOKEN, SERVED_TOKEN };
+  const bytesOf = ({ key }: { readonly key: string }) => key.split("\n")[1] ?? "";
+  const [key, clientKey] = [bytesOf(tls), bytesOf(client.pair)];
+  const { resumeToken } = resume;
+  const own = { token, gone, jwt, late, agentKey, key, CHILD_TOKEN, SERVED_TOKEN };
+  const secrets = { ...own, localToken, resumeToken, nextResumeToken, clientKey };
   for (const [kind, secret] of Object.entries(secrets)) {
     expect({ kind, length: secret.length }).not.toEqual({ kind, length: 0 });
     const places = [...seen].filter(([, text]) => text.includes(secret)).map(([place]) => place);

@@ -1,13 +1,14 @@
 /** Other users of this machine: the test makes none, it takes on the number of one. */
 import { spawn } from "node:child_process";
-import { statSync } from "node:fs";
+import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
+import { NO_TOKEN } from "../../src/wires/arcp/codec/messages.ts";
+import { connect } from "../../src/wires/keeper/client/keeper.ts";
+import { isRoot, OTHER, otherUser } from "../access/other-user.ts";
 import { daemon, run, scratch } from "./programs.ts";
-
-/** Nobody in particular; only root can become somebody else. */
-const OTHER = 65_534;
-const isRoot = process.platform === "linux" && process.getuid?.() === 0;
 
 interface Asked {
   readonly status: number;
@@ -121,6 +122,34 @@ socket.on("error", ({ code }) => console.log(code));`;
 
 const REGISTER = JSON.stringify({ card: { name: "evil", version: "1" } });
 
+const NAME = `user:${OTHER}`;
+const ECHO = fileURLToPath(new URL("agents/echo.mjs", import.meta.url));
+
+/** A daemon that names the other user, and its doors as that user's connections find them. */
+async function namedUser(allowed: string) {
+  const home = scratch();
+  const config = join(home.path, "rollcall.toml");
+  writeFileSync(config, `[agents.echo]\nmodule = ${JSON.stringify(ECHO)}\n`);
+  const flags = ["--memory", "--no-status-files", "--config", config];
+  const { up, url } = await daemon(...flags, `--allowed-users=${allowed}`);
+  const [, grpcAddress = ""] = await up.says(/gRPC +(\S+)/);
+  chmodSync(home.path, 0o777);
+  const socket = join(home.path, "relay.sock");
+  const other = await otherUser({ url, grpcAddress }, socket);
+  onTestFinished(async () => {
+    other[Symbol.dispose]();
+    await up[Symbol.asyncDispose]();
+    home[Symbol.dispose]();
+  });
+  const arcp = `${url.replace("http", "ws")}/arcp`;
+  const greet = (token: string) => ArcpClient.connect(arcp, { token, socket, reconnect: false });
+  return { url, arcp, grpc: other.grpcAddress, greet };
+}
+
+async function listed(url: string): Promise<Readonly<Record<string, unknown>>> {
+  return (await fetch(url)).json() as Promise<Readonly<Record<string, unknown>>>;
+}
+
 describe.runIf(isRoot)("another user of this machine", () => {
   test("can neither read nor change anything", async () => {
     const { up, url } = await daemon("--memory", "--no-status-files");
@@ -187,5 +216,52 @@ describe.runIf(isRoot)("another user of this machine", () => {
     const set = await fetchAsOther(`${asAgent.url}/v1/policies/set`, JSON.stringify(policy));
     expect(set.body).toContain("may not policy.set");
     expect(other.pid).toBeGreaterThan(0);
+  });
+
+  test("is its own principal on gRPC and ARCP, and sees no job of the owner", async () => {
+    const { url, arcp, grpc, greet } = await namedUser("65534=agent");
+    await using keeper = connect({ address: grpc, socket: false });
+    await using agent = await keeper.register({ name: "theirs" });
+    expect(await listed(`${url}/v1/agents`)).toMatchObject({
+      agents: [{ agentId: agent.id, owner: NAME }],
+    });
+    await expect(keeper.policies.delete("p")).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+      message: expect.stringContaining(`${NAME} (agent) may not policy.delete`) as string,
+    });
+
+    await using owner = await ArcpClient.connect(arcp, { token: NO_TOKEN });
+    await using theirs = await greet(NO_TOKEN);
+    const [mine, own] = await Promise.all(
+      [owner, theirs].map(async (client) => {
+        const job = await client.submit({ agent: "echo", input: 1 });
+        await job.done;
+        return job.id;
+      }),
+    );
+    const { jobs } = await listed(`${url}/v1/jobs`);
+    expect(jobs).toHaveLength(2);
+    expect(jobs).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: mine, principal: "local" }),
+        expect.objectContaining({ id: own, principal: NAME }),
+      ]),
+    );
+    const { body } = await fetchAsOther(`${url}/v1/jobs`);
+    expect(JSON.parse(body)).toMatchObject({ total: 1, jobs: [{ id: own }] });
+    const seen: string[] = [];
+    for await (const { jobId } of theirs.listJobs()) seen.push(jobId);
+    expect(seen).toEqual([own]);
+    // Only the owner's word stands for a token while there is none.
+    await expect(greet("guessed")).rejects.toThrow("the token is not known");
+  });
+
+  test("as a viewer reads over gRPC, and neither changes anything nor submits", async () => {
+    const { grpc, greet } = await namedUser("65534=viewer");
+    await using keeper = connect({ address: grpc, socket: false });
+    expect(await keeper.find()).toEqual([]);
+    const mayNot = (action: string) => `${NAME} (viewer) may not ${action}`;
+    await expect(keeper.register({ name: "evil" })).rejects.toThrow(mayNot("agent.register"));
+    await expect(greet(NO_TOKEN)).rejects.toThrow(mayNot("job.submit"));
   });
 });

@@ -9,7 +9,7 @@ import type { Log } from "../../log/log.ts";
 import { memoryStore } from "../../log/memory/store.ts";
 import { pairMemoryTransports } from "../../wires/arcp/transports/memory.ts";
 import { createLogger } from "../logger.ts";
-import { DaemonArcp } from "./service.ts";
+import { DaemonArcp, type DaemonArcpOptions } from "./service.ts";
 import { LIBRARY } from "../../core/by.ts";
 
 /** A log that fails as often as it is told to. */
@@ -32,7 +32,7 @@ function failing(inner: Log): { readonly log: Log; fails: number } {
   return held;
 }
 
-async function start() {
+async function start(audit?: DaemonArcpOptions["audit"]) {
   const store = memoryStore();
   const disk = failing(store.log);
   const service = await DaemonArcp.start({
@@ -43,6 +43,7 @@ async function start() {
     logger: createLogger({ level: "error" }),
     version: "1.0.0",
     env: {},
+    ...(audit && { audit }),
   });
   const engine = await Engine.open({ log: disk.log, node: "n1", companion: service.companion });
   const fleet = new Fleet({ engine, clock: systemClock });
@@ -78,6 +79,40 @@ test("whoever a door lets in is the same one, by any token but none", async () =
   expect(service.numbers()).toMatchObject({ connections: 1, sessions: 1, children: 0 });
   await expect(connect(service, "")).rejects.toThrow("payload.auth.token is empty");
   await expect(client.submit({ agent: "nobody" })).rejects.toThrow("no agent nobody");
+});
+
+test("a submit that policy denies is told to the audit, with its caller and agent", async () => {
+  const denials: string[] = [];
+  const { service, engine } = await start({
+    denied: ({ by, action, target }, reason) =>
+      void denials.push(`${by.principal.name} ${by.wire} ${action} ${target}: ${reason}`),
+  });
+  service.companion.agents.register("echo", (input) => input);
+  await using client = await connect(service);
+  const allow = (subject: string, action: string, resource: string) => {
+    const policy = {
+      id: `${subject}/${action}`,
+      subject,
+      action,
+      resource,
+      effect: "allow",
+    } as const;
+    return engine.execute({ type: "policy.set", policy }, LIBRARY);
+  };
+  await allow(LIBRARY.principal.name, "fs.read", "/data/*");
+  const lease = { "fs.read": ["/etc/passwd"] };
+  await expect(client.submit({ agent: "echo", lease })).rejects.toThrow("fs.read");
+  await allow("somebody", "job.submit", "agent:echo");
+  await expect(client.submit({ agent: "echo" })).rejects.toThrow("may not submit to echo");
+  await allow(LIBRARY.principal.name, "job.submit", "agent:echo");
+  await (
+    await client.submit({ agent: "echo" })
+  ).done;
+  const [from, submit] = [`${LIBRARY.principal.name} ${LIBRARY.wire}`, "job.submit agent:echo"];
+  expect(denials).toEqual([
+    expect.stringMatching(`^${from} ${submit}: .*fs.read`),
+    expect.stringMatching(`^${from} ${submit}: .*may not submit to echo: no matching policy`),
+  ]);
 });
 
 test("a disk that was full for a while costs connections, not sessions", async () => {

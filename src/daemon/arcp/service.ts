@@ -13,7 +13,7 @@ import type { Fleet } from "../../fleet/fleet.ts";
 import { policyAuthorizer } from "../../jobs/entitlement.ts";
 import type { JobObserver } from "../../jobs/observer.ts";
 import type { Streams } from "../../log/streams.ts";
-import { permitBy, type PolicySource } from "../../operations/access.ts";
+import { ACCESS, permitBy, type PolicySource } from "../../operations/access.ts";
 import { ArcpService } from "../../wires/arcp/server/service.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
 import type { Greeter } from "../../wires/arcp/server/connection.ts";
@@ -82,7 +82,11 @@ export class DaemonArcp implements AsyncDisposable {
       clock,
       bearer: () => undefined,
       cancelBy: "principal",
-      authorizer: policyAuthorizer({ engine }),
+      authorizer: {
+        ...policyAuthorizer({ engine }),
+        onDenied: (by, agent, reason) =>
+          audit?.denied({ by, action: ACCESS.submit.action, target: `agent:${agent}` }, reason),
+      },
       permit: permitMessages(permitBy(engine, (act, reason) => audit?.denied(act, reason))),
       observers: [counter],
       onTrouble: (what, error) => logger.warn({ err: error }, what),
