@@ -21,7 +21,7 @@ import { conclude, inTemporaryFolder, inTurns, isQuick, rate, report } from "./m
 const ROUNDS = 40;
 const SESSIONS = 50;
 /** Two heartbeats of each. */
-const IDLE_MS = 40_000;
+const IDLE_MS = 60_000;
 const SETTLE_MS = 15_000;
 const CORE = "% of a core";
 

@@ -116,8 +116,9 @@ function fromProc(pid: number): ProcessFacts | undefined {
     return undefined;
   }
   const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
-  const [state = "", parent = "", ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const start = rest[17];
+  const rest = text.slice(text.lastIndexOf(")") + 2).split(" ", 20);
+  const [state = "", parent = ""] = rest;
+  const start = rest[19];
   if (start === undefined || /[ZXx]/.test(state)) return undefined;
   return { pid, parent: Number(parent), name, start };
 }

@@ -46,9 +46,9 @@ export const SIDECAR = {
   pollMs: 250,
   /** Where nothing else tells what the second source says. */
   lookMs: 2 * SECOND,
-  /** As the emitters of the library: a reader takes three that are missing for silence. */
-  heartbeatMs: 20 * SECOND,
-  /** Three signs of life missed: it is replaced, even if a process has its number. */
+  /** As seldom as the format allows: a reader takes two that are missing for silence. */
+  heartbeatMs: 30 * SECOND,
+  /** Two signs of life missed: it is replaced, even if a process has its number. */
   silentMs: 60 * SECOND,
   /** Starting Node on a machine that is very busy. */
   startMs: 10 * SECOND,

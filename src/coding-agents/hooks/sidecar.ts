@@ -5,7 +5,7 @@
  *
  *   start: ends the session that this one replaces
  *     └─────▶ at every fact, and every change of the second source: the status follows
- *               │ every 20 s: a heartbeat, if the host runs; readers see sooner that it does not
+ *               │ every 30 s: a heartbeat, if the host runs; readers see sooner that it does not
  *               │ every 2 s: the second source, where that does not speak by itself
  *               └──▶ leaves: the session ended · the host is gone (then it ends the session) ·
  *                            another sidecar has its place · the session's folder is gone
@@ -70,10 +70,10 @@ export class Sidecar {
   get pauseMs(): number {
     const isTold = this.#witness?.isLive ?? true;
     const nowMs = this.#now();
-    const beatMs = this.#beatAtMs + SIDECAR.heartbeatMs - nowMs;
+    const beatMs = (turnOf(nowMs) + 1) * SIDECAR.heartbeatMs - nowMs;
     const believedMs = (this.#believedAtMs ?? Infinity) - nowMs;
-    const most = isTold ? SIDECAR.heartbeatMs : SIDECAR.lookMs;
-    return Math.max(SIDECAR.settleMs, Math.min(beatMs, believedMs, most));
+    const lookMs = isTold ? Infinity : SIDECAR.lookMs;
+    return Math.max(SIDECAR.settleMs, Math.min(beatMs, believedMs, lookMs));
   }
 
   /** Whether nothing is to be done: asked of many sessions every 2 s, so it reads very little. */
@@ -109,8 +109,7 @@ export class Sidecar {
   }
 
   #isBeatDue(): boolean {
-    // A clock that was put back is no reason to be silent.
-    return Math.abs(this.#now() - this.#beatAtMs) >= SIDECAR.heartbeatMs;
+    return turnOf(this.#now()) !== turnOf(this.#beatAtMs);
   }
 
   #beat(): HookSession {
@@ -177,6 +176,14 @@ export class Sidecar {
     deposit(this.#record.folder, { id: `${factId(order)}-${this.#told}`, order, atMs, ...told });
     return this.#record.spool.settle();
   }
+}
+
+/**
+ * Sidecars beat at the same moments of the clock, not each at its own: so the machine, and every
+ * reader of their files, wakes once for all of them.
+ */
+function turnOf(atMs: number): number {
+  return Math.floor(atMs / SIDECAR.heartbeatMs);
 }
 
 function sameProcess(a: Seat | undefined, b: Seat | undefined): boolean {

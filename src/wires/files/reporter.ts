@@ -247,8 +247,8 @@ export class FileReporter {
   async #look(): Promise<void> {
     this.#looks += 1;
     const signs = this.#signs();
-    const isTaken = this.#pids.size > 0 ? this.#processes.census() : () => false;
     const turns = Math.ceil(this.#pids.size / PROOFS_PER_LOOK);
+    const isTaken = turns > 1 ? this.#processes.census() : () => false;
     let place = this.#looks;
     for (const [alias, pid] of this.#pids) {
       place += 1;
