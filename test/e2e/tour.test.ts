@@ -30,7 +30,7 @@ function processesOf(home: string): readonly string[] {
 test("the tour shows all that it says, and leaves nothing behind", PATIENT, async () => {
   await using running = tour("--fast");
   const { code } = await running.ended;
-  expect({ code, text: running.output + running.errors }).toMatchObject({ code: 0 });
+  expect(code, `${running.output}${running.errors}`).toBe(0);
   for (const { title } of STEPS) expect(running.output).toContain(title);
   expect(running.output).not.toContain("✗");
   const left = running.output.match(/^ {2}· Left out/gm) ?? [];

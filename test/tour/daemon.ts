@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { root } from "../../scripts/root.mjs";
 import { Actor, type ActorOptions } from "./actor.ts";
+import { until } from "./until.ts";
 
 export const ROLLCALL = [process.execPath, join(root, "dist/bin/rollcall.cjs")];
 
@@ -49,12 +50,17 @@ export class Daemon implements AsyncDisposable {
     await this.#actor.kill();
   }
 
-  /** At the same doors: whoever waits for it finds it there. */
+  /**
+   * At the same doors: whoever waits for it finds it there. While nobody listens there, the system
+   * may give a port to another program for a moment.
+   */
   async restart(): Promise<void> {
     const { env, cwd } = this.#options;
     const doors = { ROLLCALL_ADDR: this.grpcAddress, ROLLCALL_HTTP_ADDR: new URL(this.url).host };
-    this.#actor = new Actor([...ROLLCALL, "up"], { env: { ...env, ...doors }, cwd });
-    await this.#actor.says(/only this machine/);
+    await until("the daemon at its doors again", () => {
+      this.#actor = new Actor([...ROLLCALL, "up"], { env: { ...env, ...doors }, cwd });
+      return this.#actor.says(/only this machine/);
+    });
   }
 
   endNow(): void {
