@@ -40,8 +40,8 @@ export function setTimer(jobs: Jobs, entry: JobEntry): void {
  */
 export function deadlineOf(job: Job, grace?: JobGrace): number {
   const { leaseExpiresAtMs = Infinity, graceEndsAtMs = Infinity } = job;
-  const isEndedAtMs = Math.max(graceEndsAtMs, grace ? grace.fromMs + grace.cancelGraceMs : 0);
-  return Math.min(leaseExpiresAtMs, runsUntilMs(job, grace?.fromMs), isEndedAtMs);
+  const cancelEndsAtMs = Math.max(graceEndsAtMs, grace ? grace.fromMs + grace.cancelGraceMs : 0);
+  return Math.min(leaseExpiresAtMs, runsUntilMs(job, grace?.fromMs), cancelEndsAtMs);
 }
 
 /** When a running job has run for as long as it may. */
