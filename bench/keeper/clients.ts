@@ -1,7 +1,7 @@
 /** Our gRPC client and that of grpc-js, as one caller with many calls in flight has them. */
 import { Client as GrpcJs, credentials, Metadata } from "@grpc/grpc-js";
 import { systemClock } from "../../src/machine/clock.ts";
-import { Channel } from "../../src/net/grpc/client-channel.ts";
+import { GrpcChannel } from "../../src/net/grpc/client-channel.ts";
 import { rate, type Measured } from "../measure.ts";
 
 export interface Call {
@@ -16,7 +16,7 @@ export interface Client extends Disposable {
 const TIMEOUT_MS = 10_000;
 
 export function ourClient(address: string): Client {
-  const channel = new Channel({ address, timers: systemClock });
+  const channel = new GrpcChannel({ address, timers: systemClock });
   return {
     call: (what) => channel.call({ ...what, timeoutMs: TIMEOUT_MS, isRepeatable: true }),
     [Symbol.dispose]: () => channel.close(),

@@ -6,7 +6,7 @@
 import type { Context } from "./context.ts";
 import { describeError, EXIT, startExitCodeOf } from "./exit.ts";
 
-export interface ServeOptions {
+export interface DaemonRunOptions {
   /** Whether HTTP may take a free port when the default one is taken. */
   readonly mayMoveHttp?: boolean;
   /** Whether a port beyond this machine needs TLS, or a trusted network. */
@@ -16,7 +16,7 @@ export interface ServeOptions {
 export async function serve(
   context: Context,
   flags: Record<string, string>,
-  options: ServeOptions = {},
+  options: DaemonRunOptions = {},
 ): Promise<void> {
   const { out, err, env } = context;
   try {

@@ -9,7 +9,7 @@ import { startDaemon, type Daemon } from "./compose.ts";
 import { loadConfig, type Config } from "./config.ts";
 import { createLogger } from "./logger.ts";
 import { ask, say } from "../../test/support/daemon/fixture.ts";
-import type { Status } from "../operations/daemon.ts";
+import type { DaemonStatus } from "../operations/daemon.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -83,7 +83,7 @@ describe("a daemon that is up", () => {
     await daemon.engine.close();
     const { status, body } = await ask(httpPort(daemon), "/readyz");
     expect({ status, body }).toEqual({ status: 503, body: "not ready" });
-    const told = JSON.parse((await ask(httpPort(daemon), "/v1/status")).body) as Status;
+    const told = JSON.parse((await ask(httpPort(daemon), "/v1/status")).body) as DaemonStatus;
     expect(told.trouble).toContain("this node is closed");
     expect((await ask(httpPort(daemon), "/healthz")).status).toBe(200);
   });

@@ -36,7 +36,7 @@ import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
 import { OwnToken } from "./own-token.ts";
-import { startServices, type Services } from "./services.ts";
+import { startServices, type DaemonServices } from "./services.ts";
 import { KeyPair } from "../net/tls/pair.ts";
 import { releaseVersion } from "./version.ts";
 
@@ -181,7 +181,7 @@ interface Opened {
   pair?: KeyPair | undefined;
   store?: Store;
   engine?: Engine;
-  services?: Services;
+  services?: DaemonServices;
   arcp?: DaemonArcp;
   audit?: Audit;
 }
@@ -194,7 +194,7 @@ interface Parts {
   readonly backups: Backups | undefined;
   readonly store: Store;
   readonly engine: Engine;
-  readonly services: Services;
+  readonly services: DaemonServices;
   readonly arcp: DaemonArcp;
   readonly doors: Doors;
   readonly ownToken: OwnToken;

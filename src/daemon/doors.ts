@@ -13,7 +13,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Store } from "../log/store.ts";
 import { openFilesMost } from "../machine/open-files.ts";
 import { ACCESS, type Permit } from "../operations/access.ts";
-import type { Status } from "../operations/daemon.ts";
+import type { DaemonStatus } from "../operations/daemon.ts";
 import { a2aMount, type A2aOptions } from "../wires/a2a/server/a2a.ts";
 import { EventStreams } from "../wires/api/event-stream.ts";
 import { EVENT_STREAM } from "../wires/api/limits.ts";
@@ -43,14 +43,14 @@ import type { Metrics } from "./metrics.ts";
 import type { WholeAnswer } from "./mount.ts";
 import { pageRoutes } from "./page.ts";
 import { RefusedConnections } from "./refused-connections.ts";
-import type { Services } from "./services.ts";
+import type { DaemonServices } from "./services.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
 import { newWaiting, type Waiting } from "../net/waiting.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
   readonly engine: Engine;
-  readonly services: Services;
+  readonly services: DaemonServices;
   readonly arcp: DaemonArcp;
   readonly store: Store;
   readonly metrics: Metrics;
@@ -317,7 +317,7 @@ function notReady({ engine, store, trouble }: DoorsOptions): string | undefined 
   return why === "" ? `this node is ${mode}` : `this node is ${mode}: ${why}`;
 }
 
-function statusOf(options: MountOptions, startedAt: string): Status {
+function statusOf(options: MountOptions, startedAt: string): DaemonStatus {
   const { engine, store, version, config, bound } = options;
   return {
     version,

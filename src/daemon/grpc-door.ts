@@ -6,7 +6,7 @@ import type { Server, Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { SERVER_LIMITS } from "../net/grpc/limits.ts";
 import { GrpcServer, type Accesses, type AddOptions } from "../net/grpc/server.ts";
-import type { Call, Handlers, Meter } from "../net/grpc/service.ts";
+import type { GrpcCall, Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
 import {
@@ -111,8 +111,8 @@ export class GrpcDoor {
     const guarded: Record<string, unknown> = { ...handlers };
     for (const [name, access] of Object.entries<Access>(accesses)) {
       if (!access.resource.includes("{")) continue;
-      const handle = guarded[name] as (request: object, call: Call) => unknown;
-      guarded[name] = (request: object, call: Call) => {
+      const handle = guarded[name] as (request: object, call: GrpcCall) => unknown;
+      guarded[name] = (request: object, call: GrpcCall) => {
         this.#permit(call.by, access, request);
         return handle(request, call);
       };

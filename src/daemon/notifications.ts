@@ -10,7 +10,7 @@ import {
   desktopChannel,
   terminalChannel,
   webhookChannel,
-  type Channel,
+  type NoticeChannel,
 } from "../notify/channels.ts";
 import type { Need } from "../notify/notice.ts";
 import { Notifier } from "../notify/notifier.ts";
@@ -32,7 +32,7 @@ export interface NotificationsOptions {
   readonly clock: Clock;
   readonly onTrouble: (what: string, error: unknown) => void;
   /** The ways there are; a test has its own. */
-  readonly channels?: readonly Channel[];
+  readonly channels?: readonly NoticeChannel[];
 }
 
 export class Notifications {
@@ -98,8 +98,8 @@ function needOf({ id, headline, blockedOn, workspace }: Row): Need | undefined {
   };
 }
 
-function channelsOf({ terminal, desktop, command, webhook }: NotifyConfig): Channel[] {
-  const channels: Channel[] = [];
+function channelsOf({ terminal, desktop, command, webhook }: NotifyConfig): NoticeChannel[] {
+  const channels: NoticeChannel[] = [];
   if (terminal !== "off") channels.push(terminalChannel(process.stderr, terminal));
   if (desktop) channels.push(desktopChannel());
   if (command.length > 0) channels.push(commandChannel(command));

@@ -26,7 +26,7 @@ export interface ServicesOptions {
   readonly isLoopbackOnly: boolean;
 }
 
-export interface Services {
+export interface DaemonServices {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
@@ -34,7 +34,7 @@ export interface Services {
   close(): Promise<void>;
 }
 
-export function startServices(options: ServicesOptions): Services {
+export function startServices(options: ServicesOptions): DaemonServices {
   const { config, engine, clock, logger } = options;
   const onTrouble = (what: string, error: unknown) => logger.warn({ err: error }, what);
   const claims = new TaskClaims({ engine });

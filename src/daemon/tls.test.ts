@@ -5,7 +5,7 @@ import { get } from "node:https";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authority, pairFolder, pairFor } from "../../test/support/tls/pairs.ts";
 import { systemClock } from "../machine/clock.ts";
-import { Channel } from "../net/grpc/client-channel.ts";
+import { GrpcChannel } from "../net/grpc/client-channel.ts";
 import type { ServerTrust } from "../net/tls/trust.ts";
 import { connect } from "../wires/api/client/client.ts";
 import { ArcpClient } from "../wires/arcp/client/client.ts";
@@ -68,7 +68,7 @@ async function register(trust: ServerTrust): Promise<string> {
 
 async function find(trust: ServerTrust): Promise<string> {
   const address = daemon.grpcAddress ? formatAddress(daemon.grpcAddress) : "";
-  const channel = new Channel({ address, timers: systemClock, trust });
+  const channel = new GrpcChannel({ address, timers: systemClock, trust });
   try {
     const path = "/agentkeeper.v1.RegistryService/Find";
     await channel.call({ path, body: new Uint8Array(), timeoutMs: 10_000 });

@@ -31,7 +31,7 @@ export interface FleetChange {
   readonly isComplete: boolean;
 }
 
-export interface ChangesOptions {
+export interface FleetFollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** The rows to begin with: all that are not folded away, unless others are named. */
   readonly first?: FleetFilters | undefined;
@@ -126,7 +126,7 @@ export class FleetChanges {
     this.#lookIn(SOON_MS);
   }
 
-  async *follow(options: ChangesOptions): AsyncGenerator<FleetChange, void, undefined> {
+  async *follow(options: FleetFollowOptions): AsyncGenerator<FleetChange, void, undefined> {
     const { signal, from } = options;
     const isOver = () => this.#isClosed || signal?.aborted === true;
     const subscriber = newSubscriber(options);
@@ -218,7 +218,7 @@ export class FleetChanges {
   }
 }
 
-function newSubscriber({ first = ANY, only }: ChangesOptions): Subscriber {
+function newSubscriber({ first = ANY, only }: FleetFollowOptions): Subscriber {
   const ids = new Set<string>();
   return { first, only, told: "nothing", after: undefined, ids, wake: () => undefined };
 }

@@ -17,7 +17,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { inSlices, othersAreServed } from "../machine/slices.ts";
 import type { Counts } from "./census.ts";
-import type { ChangesOptions, FleetChange } from "./changes.ts";
+import type { FleetFollowOptions, FleetChange } from "./changes.ts";
 import { ALL, type FleetFilters } from "./filters.ts";
 import { placesOf, type Placed } from "./headline.ts";
 import { KeptQuestions, type QuestionsNow } from "./kept-questions.ts";
@@ -221,7 +221,7 @@ export class Fleet {
   }
 
   /** The rows to begin with, then those that change; until it is closed or the signal aborts. */
-  changes(options: ChangesOptions = {}): AsyncGenerator<FleetChange, void, undefined> {
+  changes(options: FleetFollowOptions = {}): AsyncGenerator<FleetChange, void, undefined> {
     return this.#views.changes(this.#sight).follow(options);
   }
 

@@ -7,7 +7,7 @@ import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { Notice } from "./notice.ts";
 import type { Environment } from "../machine/surroundings.ts";
 
-export interface Channel {
+export interface NoticeChannel {
   readonly name: string;
   deliver(notice: Notice, signal: AbortSignal): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Terminal {
 }
 
 /** A bell, or with OSC 9 a message of the terminal itself; nothing where there is no terminal. */
-export function terminalChannel(terminal: Terminal, form: "bell" | "osc9"): Channel {
+export function terminalChannel(terminal: Terminal, form: "bell" | "osc9"): NoticeChannel {
   return {
     name: form,
     deliver({ title, text }) {
@@ -40,7 +40,7 @@ export type Runner = (
 export function desktopChannel(
   platform: NodeJS.Platform = process.platform,
   run: Runner = runProgram,
-): Channel {
+): NoticeChannel {
   return {
     name: "desktop",
     deliver({ title, text }, signal) {
@@ -65,7 +65,7 @@ function withoutMarkup(text: string): string {
 }
 
 /** A program of the user's: it finds what happened in its environment. */
-export function commandChannel(argv: readonly string[], run: Runner = runProgram): Channel {
+export function commandChannel(argv: readonly string[], run: Runner = runProgram): NoticeChannel {
   if (!argv[0]) throw invalidArgument("the command to notify with is empty");
   return {
     name: "command",
@@ -103,7 +103,7 @@ const runProgram: Runner = async (argv, { env, signal }) => {
 export type Connector = (url: URL, init: RequestInit) => Promise<Response>;
 
 /** A POST of JSON. The address may hold a secret, so only its host is ever named. */
-export function webhookChannel(address: string, connect: Connector = fetch): Channel {
+export function webhookChannel(address: string, connect: Connector = fetch): NoticeChannel {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
     throw invalidArgument("the webhook is not an http:// or https:// URL");

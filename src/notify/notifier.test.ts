@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { TestClock } from "../../test/support/engine/fixture.ts";
-import type { Channel } from "./channels.ts";
+import type { NoticeChannel } from "./channels.ts";
 import type { Notice } from "./notice.ts";
 import { Notifier } from "./notifier.ts";
 
-class Listener implements Channel {
+class Listener implements NoticeChannel {
   readonly name = "listener";
   readonly heard: Notice[] = [];
 
@@ -22,7 +22,9 @@ const clock = new TestClock();
 let listener = new Listener();
 let notifier = make();
 
-function make(more: { mutes?: readonly string[]; channels?: readonly Channel[] } = {}): Notifier {
+function make(
+  more: { mutes?: readonly string[]; channels?: readonly NoticeChannel[] } = {},
+): Notifier {
   listener = new Listener();
   return new Notifier({ channels: [listener], mutes: [], clock, ...more });
 }
@@ -106,7 +108,7 @@ describe("when many ask at once", () => {
 describe("channels", () => {
   test("one that fails keeps no other from telling, and is told of", async () => {
     const failures: unknown[] = [];
-    const failing: Channel = { name: "bad", deliver: () => Promise.reject(new Error("no")) };
+    const failing: NoticeChannel = { name: "bad", deliver: () => Promise.reject(new Error("no")) };
     listener = new Listener();
     notifier = new Notifier({
       channels: [failing, listener],
@@ -122,7 +124,7 @@ describe("channels", () => {
 
   test("one that hangs is cut off, and closing waits for none", async () => {
     const cut: string[] = [];
-    const hanging: Channel = {
+    const hanging: NoticeChannel = {
       name: "hanging",
       deliver: (_, signal) =>
         new Promise((_resolve, reject) => {

@@ -10,12 +10,12 @@
  * again, and then share one; an agent that was answered in between gets none.
  */
 import type { Clock } from "../core/clock.ts";
-import type { Channel } from "./channels.ts";
+import type { NoticeChannel } from "./channels.ts";
 import { NOTICES } from "./limits.ts";
 import { noticeOf, type Need } from "./notice.ts";
 
 export interface NotifierOptions {
-  readonly channels: readonly Channel[];
+  readonly channels: readonly NoticeChannel[];
   /** Folders of which nothing is told: these and all below them. */
   readonly mutes: readonly string[];
   readonly clock: Clock;
@@ -113,7 +113,7 @@ export class Notifier implements AsyncDisposable {
     }
   }
 
-  async #deliver(channel: Channel, notice: ReturnType<typeof noticeOf>): Promise<void> {
+  async #deliver(channel: NoticeChannel, notice: ReturnType<typeof noticeOf>): Promise<void> {
     const late = new AbortController();
     const cancel = this.#options.clock.after(NOTICES.deliverMs, () => late.abort());
     try {

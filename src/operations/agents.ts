@@ -6,10 +6,8 @@ import { newAgentKey, secretHash } from "../machine/secrets.ts";
 import { moment, OWNER, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
 import { FILTERED, listJson, listPage, PAGE, type Order } from "./lists.ts";
 import { meantBy } from "./meant-by.ts";
-import { operation, type Services } from "./operation.ts";
+import { operation, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
-
-type Needs = Pick<Services, "engine">;
 
 const STATUSES = ["alive", "unreachable", "dead"] as const;
 
@@ -80,7 +78,7 @@ const list = operation({
     idPrefix: prefix("Only ids with this prefix"),
   }),
   output: z.strictObject({ ...FILTERED, agents: z.array(AGENT) }),
-  async run({ engine }: Needs, { status, tool, namePrefix, idPrefix, ...page }) {
+  async run({ engine }: Uses<"engine">, { status, tool, namePrefix, idPrefix, ...page }) {
     const isWanted = ({ agent: { agentId, card, status: own } }: AgentEntry) =>
       (status.length === 0 || status.includes(own)) &&
       agentId.startsWith(idPrefix) &&
@@ -111,7 +109,7 @@ const get = operation({
     agentId: text("An agent by its id, its name, or a part of one that no other has", SOME_ID),
   }),
   output: z.strictObject({ agent: AGENT, sequence: SEQUENCE }),
-  async run({ engine }: Needs, { agentId }) {
+  async run({ engine }: Uses<"engine">, { agentId }) {
     check(key("agentId", agentId));
     const search = { word: agentId, noun: "agent" };
     return meantBy(
@@ -145,7 +143,7 @@ const find = operation({
     limit: z.int().min(0).default(0).describe("How many at most; 0 stands for 10"),
   }),
   output: z.strictObject({ sequence: SEQUENCE, agents: z.array(AGENT) }),
-  async run({ engine, search }: Pick<Services, "engine" | "search">, { query, tool, limit }) {
+  async run({ engine, search }: Uses<"engine" | "search">, { query, tool, limit }) {
     // Before it looks: what happens meanwhile is told again rather than missed.
     const sequence = engine.head;
     return { sequence, agents: await search.find({ query, tools: tool, limit }) };
@@ -172,7 +170,7 @@ const register = operation({
       "rollcall_agent_kX2v…",
     ),
   }),
-  async run({ engine }: Needs, input, { by }) {
+  async run({ engine }: Uses<"engine">, input, { by }) {
     const agentKey = newAgentKey();
     const keyHash = secretHash(agentKey);
     const agent = await engine.execute({ type: "agent.register", ...input, keyHash }, by);
@@ -188,7 +186,7 @@ const heartbeat = operation({
   about: "Say that an agent is alive, which is good for one ttl more.",
   input: z.strictObject({ agentId: AGENT_ID }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { agentId }, { by }) {
+  async run({ engine }: Uses<"engine">, { agentId }, { by }) {
     await engine.heartbeat(agentId, by);
     return {};
   },
@@ -204,7 +202,7 @@ const deregister = operation({
     "led get another leader.",
   input: z.strictObject({ agentId: AGENT_ID }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { agentId }, { by }) {
+  async run({ engine }: Uses<"engine">, { agentId }, { by }) {
     await engine.execute({ type: "agent.deregister", agentId }, by);
     return {};
   },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { moment, text, whole } from "./fields.ts";
 import { LIST } from "./limits.ts";
 import { momentOf } from "./moments.ts";
-import { operation, type Services } from "./operation.ts";
+import { operation, type Uses } from "./operation.ts";
 
 const ENTRY = z
   .strictObject({
@@ -45,7 +45,7 @@ const list = operation({
     entries: z.array(ENTRY),
     reachesBackToMs: moment("Nothing from before is kept"),
   }),
-  run: ({ audit }: Pick<Services, "audit">, { by, action, since, limit }) =>
+  run: ({ audit }: Uses<"audit">, { by, action, since, limit }) =>
     audit.list({ by, action, sinceMs: momentOf(since), limit }),
 });
 

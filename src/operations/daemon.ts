@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ROLES } from "../core/principals.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
-import { operation, type Answer, type Services } from "./operation.ts";
+import { operation, type Answer, type Uses } from "./operation.ts";
 import { overview } from "./overview.ts";
 
 const STATUS = z.strictObject({
@@ -23,7 +23,7 @@ const STATUS = z.strictObject({
     .meta({ examples: [["trusted: callers from 10.1.0.0/16 need no token, role agent"]] }),
 });
 
-export type Status = Answer<typeof STATUS>;
+export type DaemonStatus = Answer<typeof STATUS>;
 
 const status = operation({
   path: "/v1/status",
@@ -33,7 +33,7 @@ const status = operation({
   about: "The version of the daemon, when it started, its addresses and the place of its state.",
   input: z.strictObject({}),
   output: STATUS,
-  run: async (services: Pick<Services, "status">) => services.status(),
+  run: async (services: Uses<"status">) => services.status(),
 });
 
 const whoami = operation({

@@ -15,9 +15,7 @@ import { shown } from "../directory/shown-card.ts";
 import { SEARCH } from "../search/limits.ts";
 import { moment, OWNER, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
 import { FILTERED, listPage, PAGE } from "./lists.ts";
-import { operation, type Answer, type Services } from "./operation.ts";
-
-type Needs = Pick<Services, "directory">;
+import { operation, type Answer, type Uses } from "./operation.ts";
 
 const URL_FIELD = z
   .string()
@@ -105,7 +103,7 @@ const list = operation({
     tier: TIER.default("unverified").describe("Only those that can be trusted so far, or further"),
   }),
   output: z.strictObject({ ...FILTERED, entries: z.array(ENTRY) }),
-  async run({ engine, directory }: Pick<Services, "engine" | "directory">, input) {
+  async run({ engine, directory }: Uses<"engine" | "directory">, input) {
     const { q = "", limit, cursor, ...filters } = input;
     if (q.trim() !== "") {
       const { entries, ...page } = await directory.list(input);
@@ -136,7 +134,8 @@ const get = operation({
     url: URL_FIELD.describe("The URL of the agent, its name, or a part of it that no other has"),
   }),
   output: DETAIL,
-  run: async ({ directory }: Needs, { url }) => detailOf(directory, await urlOf(directory, url)),
+  run: async ({ directory }: Uses<"directory">, { url }) =>
+    detailOf(directory, await urlOf(directory, url)),
   json: detailJson,
 });
 
@@ -150,7 +149,7 @@ const add = operation({
     "removed. The daemon fetches it, so the URL is one that the daemon can reach.",
   input: ONE_URL,
   output: DETAIL,
-  run: async ({ directory }: Needs, { url }, { by }) =>
+  run: async ({ directory }: Uses<"directory">, { url }, { by }) =>
     detailOf(directory, (await directory.add(url, by)).url),
   json: detailJson,
 });
@@ -163,7 +162,7 @@ const verify = operation({
   about: "Fetch the card of an agent anew, now, and show the result.",
   input: ONE_URL,
   output: DETAIL,
-  run: async ({ directory }: Needs, { url }) =>
+  run: async ({ directory }: Uses<"directory">, { url }) =>
     detailOf(directory, (await directory.verify(url)).url),
   json: detailJson,
 });
@@ -176,7 +175,7 @@ const remove = operation({
   about: "Remove an agent from the directory. A heartbeat brings it back.",
   input: ONE_URL,
   output: z.strictObject({}),
-  async run({ directory }: Needs, { url }, { by }) {
+  async run({ directory }: Uses<"directory">, { url }, { by }) {
     await directory.remove(url, by);
     return {};
   },

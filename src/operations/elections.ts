@@ -7,10 +7,8 @@ import type { State } from "../core/state.ts";
 import { ACTING_AGENT, moment, OWNER, prefix, SEQUENCE, SOME_ID, text, whole } from "./fields.ts";
 import { byKey, FILTERED, listJson, listPage, PAGE } from "./lists.ts";
 import { nameOf } from "./names.ts";
-import { operation, type Answer, type Services } from "./operation.ts";
+import { operation, type Answer, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
-
-type Needs = Pick<Services, "engine">;
 
 const GROUP = text("The group: any text on one line", "planners");
 
@@ -42,7 +40,7 @@ const list = operation({
     leader: text("Only those that this agent leads").optional(),
   }),
   output: z.strictObject({ ...FILTERED, elections: z.array(ELECTION) }),
-  async run({ engine }: Needs, { groupPrefix, leader, ...page }) {
+  async run({ engine }: Uses<"engine">, { groupPrefix, leader, ...page }) {
     const isWanted = ({ election }: GroupEntry) =>
       election.leader === leader && election.group.startsWith(groupPrefix);
     const { items, ...facts } = await listPage(
@@ -71,7 +69,7 @@ const get = operation({
     election: ELECTION.extend({ candidates: z.array(ACTING_AGENT) }),
     sequence: SEQUENCE,
   }),
-  async run({ engine }: Needs, { group }) {
+  async run({ engine }: Uses<"engine">, { group }) {
     check(key("group", group));
     const found = await engine.read((state, sequence) => {
       const entry = state.elections.byGroup.get(group);
@@ -93,7 +91,7 @@ const campaign = operation({
     "until it resigns or dies.",
   input: z.strictObject({ group: GROUP, agentId: ACTING_AGENT }),
   output: z.strictObject({ election: STANDING }),
-  async run({ engine }: Needs, input, { by }) {
+  async run({ engine }: Uses<"engine">, input, { by }) {
     const election = await engine.execute({ type: "election.campaign", ...input }, by);
     return { election: engine.peek((state) => standingOf(state, election)) };
   },
@@ -109,7 +107,7 @@ const resign = operation({
     "leads at once.",
   input: campaign.input,
   output: campaign.output,
-  async run({ engine }: Needs, input, { by }) {
+  async run({ engine }: Uses<"engine">, input, { by }) {
     const election = await engine.execute({ type: "election.resign", ...input }, by);
     return { election: engine.peek((state) => standingOf(state, election)) };
   },

@@ -18,10 +18,8 @@ import { COUNTS, ROW } from "./fleet-shapes.ts";
 import { FLEET } from "./limits.ts";
 import { cursorOf, listJson, PAGE, PAGED, pageOf, placeIn, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
-import { operation, type Services } from "./operation.ts";
+import { operation, type Uses } from "./operation.ts";
 import { report } from "./reports.ts";
-
-type Needs = Pick<Services, "fleet">;
 
 const AGENT = text(
   "An agent by its id, an alias, its name, or a part of one that no other has",
@@ -86,7 +84,7 @@ const list = operation({
     ).exactOptional(),
     rows: z.array(ROW),
   }),
-  async run({ fleet }: Needs, { limit, cursor, at, ...filters }) {
+  async run({ fleet }: Uses<"fleet">, { limit, cursor, at, ...filters }) {
     const thenMs = momentOf(at);
     if (thenMs !== undefined) {
       const { rows, sequence, atMs } = await fleet.at(thenMs);
@@ -112,7 +110,7 @@ const get = operation({
     "it, when, and by which rule it is believed.",
   input: z.strictObject({ id: AGENT, at: AT }),
   output: z.strictObject({ sequence: SEQUENCE, atMs: MOMENT, row: ROW }),
-  async run({ fleet }: Needs, { id, at }) {
+  async run({ fleet }: Uses<"fleet">, { id, at }) {
     const { row, sequence, atMs } = await fleet.find(id, momentOf(at));
     return { sequence, atMs, row };
   },
@@ -136,7 +134,7 @@ const timeline = operation({
       .describe("How many at most, the last ones"),
   }),
   output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT) }),
-  async run({ fleet }: Needs, { id: given, limit }, { by }) {
+  async run({ fleet }: Uses<"fleet">, { id: given, limit }, { by }) {
     const sight = sightOf(by.principal);
     const { row } = await fleet.find(given);
     const { id, events, sequence } = await fleet.timeline(row);
@@ -156,7 +154,7 @@ const dismiss = operation({
     "brings it back.",
   input: z.strictObject({ id: AGENT }),
   output: z.strictObject({ aliases: z.array(z.string()).describe("The sources of the reports") }),
-  async run({ fleet }: Needs, { id }, { by }) {
+  async run({ fleet }: Uses<"fleet">, { id }, { by }) {
     const { row } = await fleet.find(id);
     return { aliases: await fleet.dismiss(row.aliases, by) };
   },

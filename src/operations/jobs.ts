@@ -8,9 +8,7 @@ import type { Engine } from "../engine/engine.ts";
 import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
 import { FILTERED, listJson, listPage, matching, PAGE, pageOf, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
-import { operation, type Services } from "./operation.ts";
-
-type Needs = Pick<Services, "engine">;
+import { operation, type Uses } from "./operation.ts";
 
 const STATUSES = ["pending", "running", "success", "error", "cancelled", "timed_out"] as const;
 
@@ -63,7 +61,7 @@ const list = operation({
     isPartial: FILTERED.isPartial,
     jobs: z.array(JOB),
   }),
-  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { at, ...input }, { by }) {
+  async run({ engine, fleet }: Uses<"engine" | "fleet">, { at, ...input }, { by }) {
     const sight = sightOf(by.principal);
     const { status, agent, principal, idPrefix, ...wanted } = input;
     const isWanted = (job: Job) =>
@@ -102,7 +100,7 @@ const get = operation({
   about: "Show one job: for whom it is done, by which agent, and how it is.",
   input: z.strictObject({ jobId: JOB_ID }),
   output: z.strictObject({ job: JOB, sequence: SEQUENCE }),
-  async run({ engine }: Needs, { jobId }, { by }) {
+  async run({ engine }: Uses<"engine">, { jobId }, { by }) {
     const found = await jobNow(engine, jobId, sightOf(by.principal));
     return { ...found, job: summaryOf(found.job) };
   },

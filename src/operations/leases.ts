@@ -21,10 +21,8 @@ import {
 } from "./fields.ts";
 import { byKey, FILTERED, listJson, listPage, matching, PAGE, pageOf } from "./lists.ts";
 import { nameOf } from "./names.ts";
-import { operation, type Answer, type Services } from "./operation.ts";
+import { operation, type Answer, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
-
-type Needs = Pick<Services, "engine">;
 
 const TASK_ID = text(
   "The key of the work: any text that the agents which share it agree on",
@@ -63,7 +61,7 @@ const list = operation({
     taskIdPrefix: prefix("Only keys with this prefix"),
   }),
   output: z.strictObject({ ...FILTERED, leases: z.array(LEASE) }),
-  async run({ engine }: Needs, { holder, taskIdPrefix, ...page }, { by }) {
+  async run({ engine }: Uses<"engine">, { holder, taskIdPrefix, ...page }, { by }) {
     if (holder !== undefined) {
       return engine.read((state, sequence) => {
         const own = leasesOf(state, holder);
@@ -94,7 +92,7 @@ const get = operation({
   about: "Show who holds a key, until when, and with which token.",
   input: z.strictObject({ taskId: TASK_ID }),
   output: z.strictObject({ lease: LEASE, sequence: SEQUENCE }),
-  async run({ engine }: Needs, { taskId }, { by }) {
+  async run({ engine }: Uses<"engine">, { taskId }, { by }) {
     check(key("taskId", taskId));
     const found = await engine.read((state, sequence) => {
       const lease = state.leases.byTask.get(taskId)?.lease;
@@ -123,7 +121,7 @@ const acquire = operation({
     acquired: yesOrNo("False when another agent holds it: then the lease is that agent's", true),
     lease: LEASE,
   }),
-  async run({ engine }: Needs, input, { by }) {
+  async run({ engine }: Uses<"engine">, input, { by }) {
     const { acquired, lease } = await engine.execute({ type: "lease.acquire", ...input }, by);
     return { acquired, lease: engine.peek((state) => rowOf(state, lease, by)) };
   },
@@ -142,7 +140,7 @@ const renew = operation({
     ttlMs: ttl("How long from now on, up to a day; as long as before unless set"),
   }),
   output: z.strictObject({ lease: LEASE }),
-  async run({ engine }: Needs, input, { by }) {
+  async run({ engine }: Uses<"engine">, input, { by }) {
     const lease = await engine.execute({ type: "lease.renew", ...input }, by);
     return { lease: engine.peek((state) => rowOf(state, lease, by)) };
   },
@@ -156,7 +154,7 @@ const release = operation({
   about: "Give a lease back before it ends, so that others need not wait.",
   input: z.strictObject({ taskId: TASK_ID, agentId: ACTING_AGENT, token: TOKEN }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, input, { by }) {
+  async run({ engine }: Uses<"engine">, input, { by }) {
     await engine.execute({ type: "lease.release", ...input }, by);
     return {};
   },

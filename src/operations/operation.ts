@@ -17,10 +17,10 @@ import type { TaskClaims } from "../engine/claims.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
-import type { Status } from "./daemon.ts";
+import type { DaemonStatus } from "./daemon.ts";
 
 /** The services that operations use. */
-export interface Services {
+export interface OperationServices {
   readonly engine: Engine;
   readonly claims: TaskClaims;
   readonly clock: Clock;
@@ -29,11 +29,14 @@ export interface Services {
   readonly search: Pick<AgentSearch, "find">;
   readonly audit: Pick<Audit, "list">;
   /** The status of this daemon. */
-  status(): Status;
+  status(): DaemonStatus;
 }
 
+/** The services that one operation uses. */
+export type Uses<Name extends keyof OperationServices> = Pick<OperationServices, Name>;
+
 /** One call of an operation, beside its input. */
-export interface Call {
+export interface OperationCall {
   readonly by: By;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -48,7 +51,7 @@ export type Effect = "reads" | "adds" | "sets" | "ends";
 export interface Operation<
   In extends z.ZodObject = z.ZodObject,
   Out extends z.ZodObject = z.ZodObject,
-  Needs = Services,
+  Used = OperationServices,
 > {
   /** Over HTTP: a GET when it reads, else a POST. A field of the input may be part: {taskId}. */
   readonly path: `/${string}`;
@@ -61,7 +64,7 @@ export interface Operation<
   readonly about: string;
   readonly input: In;
   readonly output: Out;
-  run(services: Needs, input: z.output<In>, call: Call): Promise<Answer<Out>>;
+  run(services: Used, input: z.output<In>, call: OperationCall): Promise<Answer<Out>>;
   /** Where in core's command the input goes: a refusal of policy.id is one of id to the caller. */
   readonly within?: string;
   /** The answer as JSON, where that is not just the value. */
@@ -78,8 +81,8 @@ type Frozen<T> = T extends readonly (infer Each)[]
     : T;
 
 /** Checks a row of the table against its own types. */
-export function operation<In extends z.ZodObject, Out extends z.ZodObject, Needs>(
-  described: Operation<In, Out, Needs>,
-): Operation<In, Out, Needs> {
+export function operation<In extends z.ZodObject, Out extends z.ZodObject, Used>(
+  described: Operation<In, Out, Used>,
+): Operation<In, Out, Used> {
   return described;
 }

@@ -26,7 +26,13 @@ import { listsOf, type KeptLists } from "./kept-lists.ts";
 import { LEASE } from "./leases.ts";
 import { settle } from "./lists.ts";
 import { OVERVIEW } from "./limits.ts";
-import { operation, type Answer, type Call, type Services } from "./operation.ts";
+import {
+  operation,
+  type Answer,
+  type OperationCall,
+  type OperationServices,
+  type Uses,
+} from "./operation.ts";
 import { TASK_ROW } from "./task-shapes.ts";
 
 const WHO = z.strictObject({
@@ -117,9 +123,9 @@ const OUTPUT = z.strictObject({
 
 export type Overview = Answer<typeof OUTPUT>;
 
-type Needs = Pick<Services, "engine" | "clock"> & {
-  readonly fleet: Pick<Services["fleet"], "page">;
-  readonly claims: Pick<Services["claims"], "waiting">;
+type OverviewServices = Uses<"engine" | "clock"> & {
+  readonly fleet: Pick<OperationServices["fleet"], "page">;
+  readonly claims: Pick<OperationServices["claims"], "waiting">;
 };
 
 export const overview = operation({
@@ -136,9 +142,9 @@ export const overview = operation({
 });
 
 async function overviewOf(
-  { engine, fleet, claims, clock }: Needs,
+  { engine, fleet, claims, clock }: OverviewServices,
   _: object,
-  { by }: Call,
+  { by }: OperationCall,
 ): Promise<Overview> {
   const here = fleetOf(await fleet.page(HERE, { limit: OVERVIEW.rows }));
   const lists = listsOf(engine);

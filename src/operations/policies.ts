@@ -7,10 +7,8 @@ import { ROLE_POLICIES } from "../core/roles.ts";
 import { OWNER, prefix, SEQUENCE, text } from "./fields.ts";
 import { LIST } from "./limits.ts";
 import { byKey, FILTERED, listJson, listPage, PAGE } from "./lists.ts";
-import { operation, type Services } from "./operation.ts";
+import { operation, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
-
-type Needs = Pick<Services, "engine">;
 
 const ID = text("The name of the policy", "web");
 
@@ -36,7 +34,7 @@ const list = operation({
   about: "List the policies, in order of their ids.",
   input: z.strictObject({ ...PAGE, subjectPrefix: prefix("Only subjects with this prefix") }),
   output: z.strictObject({ ...FILTERED, policies: z.array(POLICY) }),
-  async run({ engine }: Needs, { subjectPrefix, ...page }) {
+  async run({ engine }: Uses<"engine">, { subjectPrefix, ...page }) {
     const isWanted = ({ subject }: Policy) => subject.startsWith(subjectPrefix);
     const { items, ...facts } = await listPage(
       {
@@ -98,7 +96,7 @@ const checkAccess = operation({
     nearMisses: z.array(NEAR_MISS).exactOptional(),
     sequence: SEQUENCE,
   }),
-  async run({ engine }: Needs, { role, explain, ...request }) {
+  async run({ engine }: Uses<"engine">, { role, explain, ...request }) {
     check(accessProblem(request));
     const { subject: name, action, resource } = request;
     const caller = role && { name, roles: [role] };
@@ -128,7 +126,7 @@ const set = operation({
     "an allowance all is denied.",
   input: GIVEN_POLICY,
   output: z.strictObject({ policy: POLICY }),
-  run: async ({ engine }: Needs, policy, { by }) => ({
+  run: async ({ engine }: Uses<"engine">, policy, { by }) => ({
     policy: await engine.execute({ type: "policy.set", policy }, by),
   }),
   within: "policy",
@@ -142,7 +140,7 @@ const remove = operation({
   about: "Delete a policy.",
   input: z.strictObject({ id: ID }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { id }, { by }) {
+  async run({ engine }: Uses<"engine">, { id }, { by }) {
     await engine.execute({ type: "policy.delete", id }, by);
     return {};
   },

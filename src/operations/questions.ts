@@ -5,7 +5,7 @@ import { AT, moment, SOME_ID, someOf, text } from "./fields.ts";
 import { QUESTION, QUESTION_STATES } from "./fleet-shapes.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, sortedPage, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
-import { operation, type Services } from "./operation.ts";
+import { operation, type Uses } from "./operation.ts";
 
 /** The oldest first. */
 const ORDER: Order<Pick<Question, "sinceMs" | "id">> = {
@@ -30,7 +30,7 @@ const list = operation({
     cursor: PAGED.cursor,
     questions: z.array(QUESTION),
   }),
-  async run({ fleet }: Pick<Services, "fleet">, { state, at, ...wanted }) {
+  async run({ fleet }: Uses<"fleet">, { state, at, ...wanted }) {
     const thenMs = momentOf(at);
     if (thenMs === undefined) {
       const { questions: all, ...now } = await fleet.questions(state);
@@ -57,7 +57,7 @@ const dismiss = operation({
     id: text("A question by its id, or its agent: all that the agent asks now", SOME_ID),
   }),
   output: z.strictObject({ ids: z.array(z.string()).describe("The questions dismissed") }),
-  async run({ engine, fleet }: Pick<Services, "engine" | "fleet">, { id }, { by }) {
+  async run({ engine, fleet }: Uses<"engine" | "fleet">, { id }, { by }) {
     const ids = await idsOf(id, { engine, fleet });
     for (const each of ids) await engine.execute({ type: "question.dismiss", id: each }, by);
     return { ids };
@@ -66,7 +66,7 @@ const dismiss = operation({
 
 async function idsOf(
   given: string,
-  { engine, fleet }: Pick<Services, "engine" | "fleet">,
+  { engine, fleet }: Uses<"engine" | "fleet">,
 ): Promise<readonly string[]> {
   if (await engine.read(({ questions: { byId } }) => byId.has(given))) return [given];
   const { row } = await fleet.find(given);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Report } from "../core/reports.ts";
-import type { Services } from "./operation.ts";
+import type { OperationServices } from "./operation.ts";
 import { report } from "./reports.ts";
 import { byOf } from "../core/by.ts";
 import { LOCAL, type Principal } from "../core/principals.ts";
@@ -11,7 +11,7 @@ const BOX = { host: "box" };
 async function reported(who: Partial<Principal>, alias: string, ...links: readonly string[]) {
   const kept: Report[] = [];
   const fleet = { report: async (each: Report) => kept.push(each) > 0 };
-  const services = { engine: { nowMs: 1 }, fleet } as unknown as Services;
+  const services = { engine: { nowMs: 1 }, fleet } as unknown as OperationServices;
   const input = report.input.parse({
     alias,
     links,

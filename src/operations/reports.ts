@@ -4,7 +4,7 @@ import { RollcallError } from "../core/errors.ts";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
 import { sourcesOf, wireOf } from "../core/wires.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
-import { operation, type Services } from "./operation.ts";
+import { operation, type Uses } from "./operation.ts";
 import { quoted, wrong } from "./parse.ts";
 
 const rule = z.string().default("it says so");
@@ -90,7 +90,7 @@ export const report = operation({
     "one row; one older than the last known changes nothing.",
   input: REPORT,
   output: z.strictObject({ isNew: yesOrNo("Whether it said anything new") }),
-  run: async ({ engine, fleet }: Pick<Services, "engine" | "fleet">, body, { by }) => {
+  run: async ({ engine, fleet }: Uses<"engine" | "fleet">, body, { by }) => {
     const { host } = by.principal;
     if (host !== undefined) checkHost(body, host);
     else if (!by.isOperator) checkWire(body);

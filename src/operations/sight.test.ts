@@ -7,7 +7,7 @@ import { DEFAULT_NAMESPACE, type Role } from "../core/principals.ts";
 import { sightOf } from "../core/visibility.ts";
 import { permitBy } from "./access.ts";
 import { eventAnswer } from "./events.ts";
-import type { Operation, Services } from "./operation.ts";
+import type { Operation, OperationServices } from "./operation.ts";
 import { servicesFor, shownTo } from "./sight.ts";
 import { operations, TABLE, type InputOf } from "./table.ts";
 
@@ -30,7 +30,7 @@ type Act = (typeof ACTS)[number];
 /** Two principals at work. All that one of them says has its mark in it; ids have none. */
 class Workplace {
   readonly #api: Api;
-  readonly #services: Services;
+  readonly #services: OperationServices;
   readonly #agents: Record<Name, string[]> = { ann: [], bob: [] };
   readonly #claimed: Record<Name, string[]> = { ann: [], bob: [] };
   readonly #reports: string[] = [];

@@ -26,12 +26,10 @@ import { CLAIM } from "./limits.ts";
 import { FILTERED, listJson, listPage, PAGE, type Order } from "./lists.ts";
 import { meantBy } from "./meant-by.ts";
 import { nameOf } from "./names.ts";
-import { operation, type Services } from "./operation.ts";
+import { operation, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
 import { base64Of } from "./task-bytes.ts";
 import { detailOf, rowOf, STATUSES, TASK, TASK_ROW, TYPE } from "./task-shapes.ts";
-
-type Needs = Pick<Services, "engine">;
 
 const TASK_ID = text("The task's id", SOME_ID);
 
@@ -57,7 +55,7 @@ const list = operation({
     idPrefix: prefix("Only ids with this prefix"),
   }),
   output: z.strictObject({ ...FILTERED, tasks: z.array(TASK_ROW) }),
-  async run({ engine }: Needs, { status, type, claimedBy, idPrefix, ...page }, { by }) {
+  async run({ engine }: Uses<"engine">, { status, type, claimedBy, idPrefix, ...page }, { by }) {
     const sight = sightOf(by.principal);
     const isWanted = ({ task }: TaskEntry) =>
       (status.length === 0 || status.includes(task.status)) &&
@@ -93,7 +91,7 @@ const get = operation({
     ),
   }),
   output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
-  async run({ engine }: Needs, { taskId }, { by }) {
+  async run({ engine }: Uses<"engine">, { taskId }, { by }) {
     const sight = sightOf(by.principal);
     const { task, claimedByName, sequence } = await meantBy(
       {
@@ -138,7 +136,11 @@ const create = operation({
     pendingTtlMs: ttl("How long it may wait to be claimed, up to 30 days; for ever unless set"),
   }),
   output: z.strictObject({ task: TASK }),
-  async run({ engine }: Needs, { type: taskType, input: base64, inputText, ...rest }, { by }) {
+  async run(
+    { engine }: Uses<"engine">,
+    { type: taskType, input: base64, inputText, ...rest },
+    { by },
+  ) {
     const input = base64Of("input", { base64, text: inputText });
     const task = await engine.execute({ type: "task.create", taskType, input, ...rest }, by);
     return { task: detailOf(task) };
@@ -158,7 +160,7 @@ const cancel = operation({
     reason: text("Why, in a sentence", "no longer needed").default(""),
   }),
   output: z.strictObject({ task: TASK }),
-  run: async ({ engine }: Needs, input, { by }) => ({
+  run: async ({ engine }: Uses<"engine">, input, { by }) => ({
     task: detailOf(await engine.execute({ type: "task.cancel", ...input }, by)),
   }),
 });
@@ -176,11 +178,7 @@ const claim = operation({
     waitMs: whole("How long to wait for one to come, up to ten minutes", 60_000).default(0),
   }),
   output: z.strictObject({ task: TASK.nullable() }),
-  async run(
-    { claims, clock }: Pick<Services, "claims" | "clock">,
-    { agentId, waitMs },
-    { by, signal },
-  ) {
+  async run({ claims, clock }: Uses<"claims" | "clock">, { agentId, waitMs }, { by, signal }) {
     check(key("agentId", agentId), count("waitMs", waitMs, CLAIM.waitMsMost));
     const task = await claims.claimWithin({ agentId, by }, { waitMs, clock, signal });
     return { task: task && detailOf(task) };
@@ -202,7 +200,7 @@ const renew = operation({
   about: "Say that a task is still worked on: the claim lasts a full ttl more.",
   input: HELD,
   output: z.strictObject({ task: TASK }),
-  run: async ({ engine }: Needs, input, { by }) => ({
+  run: async ({ engine }: Uses<"engine">, input, { by }) => ({
     task: detailOf(await engine.execute({ type: "task.renew", ...held(input) }, by)),
   }),
 });
@@ -218,7 +216,7 @@ const complete = operation({
     outputText: text("The result, as text", "total: 42").optional(),
   }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { output: base64, outputText, ...input }, { by }) {
+  async run({ engine }: Uses<"engine">, { output: base64, outputText, ...input }, { by }) {
     const output = base64Of("output", { base64, text: outputText });
     await engine.execute({ type: "task.complete", ...held(input), output }, by);
     return {};
@@ -235,7 +233,7 @@ const fail = operation({
     reason: text("Why, in a sentence", "page not found").default(""),
   }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { reason, ...input }, { by }) {
+  async run({ engine }: Uses<"engine">, { reason, ...input }, { by }) {
     await engine.execute({ type: "task.fail", ...held(input), reason }, by);
     return {};
   },

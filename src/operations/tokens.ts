@@ -5,9 +5,7 @@ import { statusOf, type Token } from "../core/tokens.ts";
 import { newSecret, secretHash } from "../machine/secrets.ts";
 import { moment, OWNER, text, ttl } from "./fields.ts";
 import { byKey, listJson, listPage, PAGE, PAGED } from "./lists.ts";
-import { operation, type Services } from "./operation.ts";
-
-type Needs = Pick<Services, "engine">;
+import { operation, type Uses } from "./operation.ts";
 
 const NAME = text("The name of the token: its principal is token:NAME", "ci");
 const ROLE = z.enum(ROLES).describe("The role of its callers");
@@ -41,7 +39,7 @@ const list = operation({
     "are expired or revoked. Secrets are not kept, and not shown.",
   input: z.strictObject(PAGE),
   output: z.strictObject({ ...PAGED, tokens: z.array(TOKEN) }),
-  async run({ engine }: Needs, page) {
+  async run({ engine }: Uses<"engine">, page) {
     const { items, ...facts } = await listPage(
       {
         engine,
@@ -74,7 +72,7 @@ const create = operation({
     token: TOKEN,
     secret: text("To be kept by the caller: it is not shown again", "rollcall_kX2v…"),
   }),
-  async run({ engine }: Needs, { kind, ...facts }, { by }) {
+  async run({ engine }: Uses<"engine">, { kind, ...facts }, { by }) {
     const secret = newSecret();
     const hash = secretHash(secret);
     const told = { ...facts, kind: kind ?? kindFor(facts.role), hash };
@@ -91,7 +89,7 @@ const revoke = operation({
   about: "Revoke a token: its callers are refused from now on, and its connections end.",
   input: z.strictObject({ name: NAME }),
   output: z.strictObject({}),
-  async run({ engine }: Needs, { name }, { by }) {
+  async run({ engine }: Uses<"engine">, { name }, { by }) {
     await engine.execute({ type: "token.revoke", name }, by);
     return {};
   },

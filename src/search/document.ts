@@ -11,9 +11,9 @@ export interface Document {
   readonly isAlive: boolean;
 }
 
-export type CardText = Pick<AgentCard, "name" | "description" | "capabilities" | "tools">;
+export type SearchableCard = Pick<AgentCard, "name" | "description" | "capabilities" | "tools">;
 
-export function documentOf(id: string, card: CardText, isAlive: boolean): Document {
+export function documentOf(id: string, card: SearchableCard, isAlive: boolean): Document {
   const { name, description, tools } = card;
   const abilities = card.capabilities.map((each) => `${each.name}: ${each.description}`);
   const about = [description, ...abilities].filter(Boolean).join("\n");

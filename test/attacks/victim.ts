@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { expect, onTestFinished } from "vitest";
 import { MIB, SECOND } from "../../src/core/units.ts";
 import { systemClock } from "../../src/machine/clock.ts";
-import { Channel } from "../../src/net/grpc/client-channel.ts";
+import { GrpcChannel } from "../../src/net/grpc/client-channel.ts";
 import { environment, programFile, Running } from "../e2e/programs.ts";
 
 /** How much longer an honest call may take, on a machine with other work. */
@@ -42,7 +42,7 @@ export async function victim({ files }: { readonly files?: number } = {}): Promi
   onTestFinished(() => up[Symbol.asyncDispose]());
   const found = await up.says(/HTTP +http:\/\/\S+:(\d+)\n +gRPC +\S+:(\d+)/);
   const [httpPort = 0, grpcPort = 0] = found.slice(1).map(Number);
-  const channel = new Channel({ address: `127.0.0.1:${grpcPort}`, timers: systemClock });
+  const channel = new GrpcChannel({ address: `127.0.0.1:${grpcPort}`, timers: systemClock });
   onTestFinished(() => channel.close());
   const url = `http://127.0.0.1:${httpPort}`;
 

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
 import { systemClock } from "../../src/machine/clock.ts";
-import { Channel } from "../../src/net/grpc/client-channel.ts";
+import { GrpcChannel } from "../../src/net/grpc/client-channel.ts";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { connectWebSocket } from "../../src/wires/arcp/transports/websocket.ts";
 import { pairFor } from "../support/tls/pairs.ts";
@@ -108,7 +108,7 @@ test.skipIf(lacks("nginx") || lacks("curl"))(
     await using client = await ArcpClient.connect(dial, { token: daemon.token });
     expect(client.session.runtime.name).toBe("rollcall");
     await expect(ArcpClient.connect(dial, { token: "wrong" })).rejects.toThrow("not known");
-    const channel = new Channel({
+    const channel = new GrpcChannel({
       address: `127.0.0.1:${port}`,
       timers: systemClock,
       trust: { ca: cert },

@@ -18,7 +18,7 @@ import {
   partsOf,
   readJson,
   replace,
-  type Member,
+  type JsonMember,
   type Node,
 } from "../../machine/settings/json-edit.ts";
 
@@ -54,7 +54,7 @@ function handlersOf(root: Node, host: HookHost): readonly Handler[] {
   );
 }
 
-function hooksOf(root: Node): Member | undefined {
+function hooksOf(root: Node): JsonMember | undefined {
   if (root.type !== "object") throw wrong("the whole", "an object { … }");
   const hooks = membersOf(root).findLast(({ key }) => key === "hooks");
   if (hooks && hooks.value.type !== "object") throw wrong('"hooks"', "an object { … }");

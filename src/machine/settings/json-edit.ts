@@ -58,14 +58,14 @@ export function meaningOf(node: Node): unknown {
   return getNodeValue(node);
 }
 
-export interface Member {
+export interface JsonMember {
   readonly key: string;
   readonly value: Node;
   /** Both of them with the colon: the part of the object. */
   readonly property: Node;
 }
 
-export function membersOf(node: Node | undefined): readonly Member[] {
+export function membersOf(node: Node | undefined): readonly JsonMember[] {
   if (node?.type !== "object") return [];
   return partsOf(node).flatMap((property) => {
     const [key, value] = partsOf(property);

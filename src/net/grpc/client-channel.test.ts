@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { codeOf } from "../../core/errors.ts";
-import { Channel, type ChannelOptions, type Request } from "./client-channel.ts";
+import { GrpcChannel, type ChannelOptions, type Request } from "./client-channel.ts";
 import type { Timers } from "../../machine/waiting.ts";
 import { framed } from "./frames.ts";
 import {
@@ -30,8 +30,8 @@ const timers: Timers = {
 
 const LIMITS = { firstRetryMs: 1, lastRetryMs: 5 };
 
-function channelTo(address: string, options: Partial<ChannelOptions> = {}): Channel {
-  const channel = new Channel({ address, timers, limits: LIMITS, ...options });
+function channelTo(address: string, options: Partial<ChannelOptions> = {}): GrpcChannel {
+  const channel = new GrpcChannel({ address, timers, limits: LIMITS, ...options });
   cleanups.push(() => channel.close());
   return channel;
 }

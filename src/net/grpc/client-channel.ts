@@ -38,7 +38,7 @@ export interface ChannelOptions {
   readonly trust?: ServerTrust | undefined;
 }
 
-export interface CallOptions {
+export interface ChannelCallOptions {
   /** Absent: as long as it takes. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -50,7 +50,7 @@ export interface CallOptions {
   readonly isBackground?: boolean;
 }
 
-export interface Request extends CallOptions {
+export interface Request extends ChannelCallOptions {
   /** `/package.Service/Method` */
   readonly path: string;
   readonly body: Uint8Array;
@@ -66,7 +66,7 @@ type Try<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown; readonly isUnprocessed: boolean };
 
-export class Channel {
+export class GrpcChannel {
   readonly #options: ChannelOptions;
   readonly #limits: ClientLimits;
   readonly #hold = new ProcessHold();
@@ -127,7 +127,7 @@ export class Channel {
     this.#session?.destroy();
   }
 
-  #begin({ timeoutMs, signal, isBackground }: CallOptions, isOpenEnded: boolean): CallScope {
+  #begin({ timeoutMs, signal, isBackground }: ChannelCallOptions, isOpenEnded: boolean): CallScope {
     const { timers } = this.#options;
     const letGo = isBackground ? () => undefined : this.#hold.take();
     const onEnd = () => {

@@ -10,22 +10,24 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { invalidArgument, RollcallError } from "../../core/errors.ts";
-import type { CallOptions, Channel } from "./client-channel.ts";
+import type { ChannelCallOptions, GrpcChannel } from "./client-channel.ts";
 
-export interface Reply<Output extends DescMessage> {
+export interface GrpcReply<Output extends DescMessage> {
   readonly message: MessageShape<Output>;
   readonly header: (name: string) => string | undefined;
 }
 
-export interface Replies<Output extends DescMessage> extends AsyncIterable<MessageShape<Output>> {
+export interface GrpcReplies<Output extends DescMessage> extends AsyncIterable<
+  MessageShape<Output>
+> {
   readonly header: (name: string) => string | undefined;
 }
 
 export async function callUnary<Input extends DescMessage, Output extends DescMessage>(
-  channel: Channel,
+  channel: GrpcChannel,
   method: DescMethodUnary<Input, Output>,
-  request: CallOptions & { readonly message: MessageInitShape<Input> },
-): Promise<Reply<Output>> {
+  request: ChannelCallOptions & { readonly message: MessageInitShape<Input> },
+): Promise<GrpcReply<Output>> {
   const { message, ...options } = request;
   const body = encoded(method.input, message);
   const answer = await channel.call({ ...options, path: pathOf(method), body });
@@ -34,10 +36,10 @@ export async function callUnary<Input extends DescMessage, Output extends DescMe
 
 /** Resolves when the server has taken it. Whoever stops reading cancels it. */
 export async function openStream<Input extends DescMessage, Output extends DescMessage>(
-  channel: Channel,
+  channel: GrpcChannel,
   method: DescMethodServerStreaming<Input, Output>,
-  request: CallOptions & { readonly message: MessageInitShape<Input> },
-): Promise<Replies<Output>> {
+  request: ChannelCallOptions & { readonly message: MessageInitShape<Input> },
+): Promise<GrpcReplies<Output>> {
   const { message, ...options } = request;
   const body = encoded(method.input, message);
   const stream = await channel.open({ ...options, path: pathOf(method), body });

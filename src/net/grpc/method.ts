@@ -16,7 +16,7 @@ import { GatheredBytes } from "../gathered-bytes.ts";
 import type { WaitingBytes } from "../waiting.ts";
 import { framed, FrameReader } from "./frames.ts";
 import type { ServerCall } from "./server-call.ts";
-import type { Call, Feed, Meter } from "./service.ts";
+import type { GrpcCall, Feed, Meter } from "./service.ts";
 import { grpcStatusOf, type FieldName } from "./status.ts";
 
 export interface MethodOptions {
@@ -45,14 +45,15 @@ export function serving(method: DescMethod, handler: unknown, options: MethodOpt
   switch (method.methodKind) {
     case "unary":
       return (call) =>
-        served.unary(call, handler as (request: Message, call: Call) => Promise<Message>);
+        served.unary(call, handler as (request: Message, call: GrpcCall) => Promise<Message>);
     case "server_streaming":
-      return (call) => served.streaming(call, handler as (request: Message, call: Call) => Stream);
+      return (call) =>
+        served.streaming(call, handler as (request: Message, call: GrpcCall) => Stream);
     case "bidi_streaming":
       return (call) =>
         served.conversing(
           call,
-          handler as (requests: AsyncIterable<Message>, call: Call) => Stream,
+          handler as (requests: AsyncIterable<Message>, call: GrpcCall) => Stream,
         );
     case "client_streaming":
       throw new Error(`${method.name}: client streaming is not supported`);
@@ -70,7 +71,7 @@ class Method {
     this.#options = options;
   }
 
-  unary(call: ServerCall, handler: (request: Message, call: Call) => Promise<Message>): void {
+  unary(call: ServerCall, handler: (request: Message, call: GrpcCall) => Promise<Message>): void {
     const startedMs = performance.now();
     const { meter } = this.#options;
     meter.served();
@@ -85,14 +86,14 @@ class Method {
     });
   }
 
-  streaming(call: ServerCall, handler: (request: Message, call: Call) => Stream): void {
+  streaming(call: ServerCall, handler: (request: Message, call: GrpcCall) => Stream): void {
     this.#options.meter.served();
     this.#gather(call, (request) => this.#pour(call, () => handler(request, call)));
   }
 
   conversing(
     call: ServerCall,
-    handler: (requests: AsyncIterable<Message>, call: Call) => Stream,
+    handler: (requests: AsyncIterable<Message>, call: GrpcCall) => Stream,
   ): void {
     this.#options.meter.served();
     const messages = this.#messages(call);

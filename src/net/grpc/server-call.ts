@@ -13,7 +13,7 @@ import { NOBODY } from "../../core/principals.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
 import type { CutReason, Waiter, WaitingLimits } from "../waiting.ts";
-import type { Call } from "./service.ts";
+import type { GrpcCall } from "./service.ts";
 import { grpcStatusOf, trailersOf, type GrpcStatus } from "./status.ts";
 import { parseTimeout } from "./timeout.ts";
 
@@ -30,7 +30,7 @@ const OK_TRAILERS = encoded([["grpc-status", "0"]]);
 
 const STRANGER = byOf(NOBODY, "grpc");
 
-export class ServerCall implements Call, Waiter {
+export class ServerCall implements GrpcCall, Waiter {
   readonly stream: Stream;
   /** Known once it was admitted, which is before any handler sees it. */
   by: By = STRANGER;

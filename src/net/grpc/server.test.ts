@@ -17,7 +17,7 @@ import {
 import { framed, FrameReader } from "./frames.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
 import { GrpcServer } from "./server.ts";
-import type { Call, Handlers } from "./service.ts";
+import type { GrpcCall, Handlers } from "./service.ts";
 import { newWaiting, type WaitingLimits } from "../waiting.ts";
 import { LIBRARY } from "../../core/by.ts";
 
@@ -196,7 +196,7 @@ describe("a request", () => {
 describe("a call", () => {
   test("that takes longer than its caller waits is told so, and its handler too", async () => {
     const reasons: unknown[] = [];
-    const check = (_request: unknown, { signal }: Call) =>
+    const check = (_request: unknown, { signal }: GrpcCall) =>
       new Promise<never>((_resolve, reject) => {
         signal.addEventListener("abort", () => {
           reasons.push(signal.reason);
@@ -213,7 +213,7 @@ describe("a call", () => {
 
   test.each(["cancelled", "cut off"])("whose caller is %s tells its handler", async (how) => {
     const handler = deferred<AbortSignal>();
-    const check = (_request: unknown, { signal }: Call) => {
+    const check = (_request: unknown, { signal }: GrpcCall) => {
       handler.resolve(signal);
       return new Promise<never>(() => undefined);
     };

@@ -7,7 +7,7 @@ import type { By } from "../../core/by.ts";
 import type { DescMessage, DescService, MessageShape } from "@bufbuild/protobuf";
 
 /** One call, beside its request. */
-export interface Call {
+export interface GrpcCall {
   readonly by: By;
   /** Aborts when the caller no longer waits: cancelled, disconnected, past its deadline. */
   readonly signal: AbortSignal;
@@ -37,11 +37,11 @@ type HandlerOf<Method> = Method extends {
   readonly output: infer Output extends DescMessage;
 }
   ? Kind extends "unary"
-    ? (request: MessageShape<Input>, call: Call) => Promise<MessageShape<Output>>
+    ? (request: MessageShape<Input>, call: GrpcCall) => Promise<MessageShape<Output>>
     : Kind extends "server_streaming"
-      ? (request: MessageShape<Input>, call: Call) => Stream<Output>
+      ? (request: MessageShape<Input>, call: GrpcCall) => Stream<Output>
       : Kind extends "bidi_streaming"
-        ? (requests: AsyncIterable<MessageShape<Input>>, call: Call) => Stream<Output>
+        ? (requests: AsyncIterable<MessageShape<Input>>, call: GrpcCall) => Stream<Output>
         : never
   : never;
 

@@ -8,7 +8,7 @@ import { sightOf } from "../../core/visibility.ts";
 import { Trail } from "../../fleet/trail.ts";
 import { FILTERS } from "../../operations/fleet.ts";
 import { jobNow, jobs } from "../../operations/jobs.ts";
-import type { Services } from "../../operations/operation.ts";
+import type { OperationServices } from "../../operations/operation.ts";
 import { STATE } from "../../operations/questions.ts";
 import type { OperationName } from "../../operations/table.ts";
 import { placeFrame } from "./event-frames.ts";
@@ -34,7 +34,7 @@ export interface Live<In extends z.ZodObject = z.ZodObject> {
   /** It remembers the whole fleet, and so there may be fewer of them. */
   readonly isLooker?: boolean;
   /** Resolves with how it starts; rejects with why it cannot. */
-  prepare(services: Services, input: z.output<In>, place: Place): Promise<() => SseSource>;
+  prepare(services: OperationServices, input: z.output<In>, place: Place): Promise<() => SseSource>;
 }
 
 function live<In extends z.ZodObject>(described: Live<In>): Live {

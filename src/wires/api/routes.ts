@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { By } from "../../core/by.ts";
 import { messageFor, RollcallError } from "../../core/errors.ts";
 import { ACCESS, type Permit } from "../../operations/access.ts";
-import type { Call, Operation, Services } from "../../operations/operation.ts";
+import type { OperationCall, Operation, OperationServices } from "../../operations/operation.ts";
 import { parse } from "../../operations/parse.ts";
 import { servicesFor } from "../../operations/sight.ts";
 import { operations, TABLE } from "../../operations/table.ts";
@@ -18,7 +18,7 @@ import { openApiText } from "./openapi.ts";
 import { bodyOf, queryOf, wantsStream } from "./request.ts";
 import type { SseStreams } from "./sse.ts";
 
-export interface ApiOptions extends Services {
+export interface ApiOptions extends OperationServices {
   readonly permit: Permit;
   readonly streams: SseStreams;
   /** Streams that remember the whole fleet; there may be fewer of them. */
@@ -120,7 +120,7 @@ function streamOf(
   };
 }
 
-class HttpCall implements Call {
+class HttpCall implements OperationCall {
   readonly #context: HttpContext;
 
   constructor(context: HttpContext) {

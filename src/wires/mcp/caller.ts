@@ -7,7 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { Permit } from "../../operations/access.ts";
-import type { Call } from "../../operations/operation.ts";
+import type { OperationCall } from "../../operations/operation.ts";
 import type { AgentSearch } from "../../search/agent-search.ts";
 import type { Directory } from "./directory.ts";
 
@@ -24,7 +24,7 @@ export interface Ground {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface ToolCaller extends Ground, Call {
+export interface ToolCaller extends Ground, OperationCall {
   /** The agent that acts, the one named or the connection's own, and the caller with its key. */
   readonly acting: (agentId: string | undefined) => Promise<Actor>;
 }

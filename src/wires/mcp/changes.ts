@@ -15,7 +15,7 @@ import type { Directory } from "./directory.ts";
 import { MCP } from "./limits.ts";
 import { AGENTS_URI, FLEET_URI } from "./resources.ts";
 
-export interface ChangesOptions {
+export interface ChangeFeedOptions {
   readonly directory: Directory;
   readonly clock: Clock;
   readonly onTrouble: (what: string, error: unknown) => void;
@@ -30,10 +30,10 @@ const NEWS: Readonly<Record<string, readonly ServerEvent[]>> = {
 };
 
 export class Changes {
-  readonly #options: ChangesOptions;
+  readonly #options: ChangeFeedOptions;
   readonly #feeds = new Map<Fleet, ChangeFeed>();
 
-  constructor(options: ChangesOptions) {
+  constructor(options: ChangeFeedOptions) {
     this.#options = options;
   }
 
@@ -63,13 +63,13 @@ export class Changes {
 }
 
 class ChangeFeed {
-  readonly #options: ChangesOptions;
+  readonly #options: ChangeFeedOptions;
   readonly #fleet: Fleet;
   readonly #listeners = new Set<Listener>();
   readonly #pending = new Map<string, () => void>();
   #stopLooking: (() => void) | undefined;
 
-  constructor(options: ChangesOptions, fleet: Fleet) {
+  constructor(options: ChangeFeedOptions, fleet: Fleet) {
     this.#options = options;
     this.#fleet = fleet;
   }

@@ -8,7 +8,7 @@ import type { Fetcher } from "../../../src/net/fetch/fetcher.ts";
 import { openEngine, type Fixture } from "../engine/fixture.ts";
 import { a2aMount } from "../../../src/wires/a2a/server/a2a.ts";
 import { permitBy } from "../../../src/operations/access.ts";
-import type { Services } from "../../../src/operations/operation.ts";
+import type { OperationServices } from "../../../src/operations/operation.ts";
 import { operations } from "../../../src/operations/table.ts";
 import { SseStreams } from "../../../src/wires/api/sse.ts";
 import { apiRoutes } from "../../../src/wires/api/routes.ts";
@@ -36,7 +36,7 @@ export interface Api extends Fixture {
 /** Nobody is there. */
 const NOWHERE: Pick<Fetcher, "first" | "text"> = new TestWeb();
 
-export const NO_AUDIT: Services["audit"] = {
+export const NO_AUDIT: OperationServices["audit"] = {
   list: async () => ({ entries: [], reachesBackToMs: 0 }),
 };
 
@@ -52,7 +52,7 @@ function mustBeAsDescribed(method: string, path: string, answer: unknown): void 
 }
 
 export async function openApi(
-  search: Services["search"] = { find: async () => [] },
+  search: OperationServices["search"] = { find: async () => [] },
   fetcher = NOWHERE,
 ): Promise<Api> {
   const fixture = await openEngine();

@@ -3,8 +3,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { DescMessage, DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
 import { startEmbedded, type Embedded } from "../../../src/embedded.ts";
 import { systemClock } from "../../../src/machine/clock.ts";
-import { callUnary, type Reply as GrpcReply } from "../../../src/net/grpc/client.ts";
-import { Channel } from "../../../src/net/grpc/client-channel.ts";
+import { callUnary, type GrpcReply } from "../../../src/net/grpc/client.ts";
+import { GrpcChannel } from "../../../src/net/grpc/client-channel.ts";
 
 export interface HttpReply {
   readonly status: number;
@@ -20,13 +20,13 @@ export interface ToldEvent {
 /** A principal; the first is the daemon's own user, who has no token. */
 export class TestCaller {
   readonly #daemon: Embedded;
-  readonly #channel: Channel;
+  readonly #channel: GrpcChannel;
   readonly secret: string | undefined;
 
   constructor(daemon: Embedded, secret?: string) {
     this.#daemon = daemon;
     this.secret = secret;
-    this.#channel = new Channel({ address: daemon.grpcAddress, timers: systemClock });
+    this.#channel = new GrpcChannel({ address: daemon.grpcAddress, timers: systemClock });
   }
 
   get headers(): Record<string, string> {

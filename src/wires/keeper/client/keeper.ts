@@ -12,7 +12,7 @@
 import { TTL } from "../../../core/limits.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
-import { Channel } from "../../../net/grpc/client-channel.ts";
+import { GrpcChannel } from "../../../net/grpc/client-channel.ts";
 import type { ClientLimits } from "../../../net/grpc/client-limits.ts";
 import { bearer } from "../../../net/http/request.ts";
 import { localToken } from "../../../net/http/target.ts";
@@ -86,7 +86,7 @@ export class Keeper implements AsyncDisposable {
     const { clock = systemClock, random = Math.random, limits = {} } = options;
     this.address = parseAddress(options.address ?? process.env["ROLLCALL_ADDR"]);
     const { socket = this.address === DEFAULT_ADDRESS && socketPath() } = options;
-    const channel = new Channel({
+    const channel = new GrpcChannel({
       address: this.address,
       timers: clock,
       random,

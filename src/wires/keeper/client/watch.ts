@@ -11,7 +11,7 @@
  * on without a gap.
  */
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
-import type { Replies } from "../../../net/grpc/client.ts";
+import type { GrpcReplies } from "../../../net/grpc/client.ts";
 import { backOff, pause } from "../../../machine/waiting.ts";
 import type { EventSchema } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { FROM_SEQUENCE, SEQUENCE } from "../server/metadata.ts";
@@ -38,7 +38,7 @@ interface Opening {
   readonly isPatient?: boolean;
 }
 
-type Open = (opening: Opening) => Promise<Replies<typeof EventSchema>>;
+type Open = (opening: Opening) => Promise<GrpcReplies<typeof EventSchema>>;
 
 export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
   readonly #wire: Wire;
@@ -46,7 +46,7 @@ export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
   readonly #options: WatchOptions;
   readonly #stop = new AbortController();
   readonly #letGo: () => void;
-  readonly #first: Promise<Replies<typeof EventSchema>>;
+  readonly #first: Promise<GrpcReplies<typeof EventSchema>>;
   readonly #items: AsyncGenerator<WatchItem>;
   #after: number | undefined;
   /** Told with the next item. */
@@ -115,7 +115,7 @@ export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
   }
 
   /** Until this connection ends in a way that another may do better. */
-  async *#read(replies: Replies<typeof EventSchema>): AsyncGenerator<WatchItem> {
+  async *#read(replies: GrpcReplies<typeof EventSchema>): AsyncGenerator<WatchItem> {
     if (this.#resync) yield this.#resync;
     this.#resync = undefined;
     try {
@@ -134,7 +134,7 @@ export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
 
   async #connect(
     options: Pick<Opening, "timeoutMs" | "isPatient">,
-  ): Promise<Replies<typeof EventSchema>> {
+  ): Promise<GrpcReplies<typeof EventSchema>> {
     for (;;) {
       const after = this.#resync ? undefined : this.#after;
       const metadata: Record<string, string> =

@@ -9,11 +9,13 @@ import type {
 import { AGENT_KEY } from "../../../core/by.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
-import { callUnary, openStream, type Replies, type Reply } from "../../../net/grpc/client.ts";
-import type {
-  CallOptions as ChannelCallOptions,
-  Channel,
-} from "../../../net/grpc/client-channel.ts";
+import {
+  callUnary,
+  openStream,
+  type GrpcReplies,
+  type GrpcReply,
+} from "../../../net/grpc/client.ts";
+import type { ChannelCallOptions, GrpcChannel } from "../../../net/grpc/client-channel.ts";
 import { Holdings } from "./holdings.ts";
 import { isRepeatable } from "./retries.ts";
 
@@ -37,7 +39,7 @@ export interface Closable {
 }
 
 export interface WireOptions {
-  readonly channel: Channel;
+  readonly channel: GrpcChannel;
   readonly clock: Clock;
   readonly random: () => number;
   readonly timeoutMs: number;
@@ -49,7 +51,7 @@ export class Wire {
   readonly holdings = new Holdings();
   /** The keys of the agents that were registered here: every call for one of them has its key. */
   readonly agentKeys = new Map<string, string>();
-  readonly #channel: Channel;
+  readonly #channel: GrpcChannel;
   readonly #timeoutMs: number;
   readonly #agents = new Set<Closable>();
   readonly #works = new Set<Closable>();
@@ -75,7 +77,7 @@ export class Wire {
     method: DescMethodUnary<Input, Output>,
     message: MessageInitShape<Input>,
     options: WireCallOptions = {},
-  ): Promise<Reply<Output>> {
+  ): Promise<GrpcReply<Output>> {
     const { isPatient = false, ...rest } = options;
     return callUnary(this.#channel, method, {
       ...rest,
@@ -90,7 +92,7 @@ export class Wire {
     method: DescMethodServerStreaming<Input, Output>,
     message: MessageInitShape<Input>,
     options: WireCallOptions = {},
-  ): Promise<Replies<Output>> {
+  ): Promise<GrpcReplies<Output>> {
     const { isPatient = false, ...rest } = options;
     return openStream(this.#channel, method, {
       ...rest,

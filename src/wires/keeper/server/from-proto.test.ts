@@ -9,7 +9,7 @@ import {
   type PolicyEffect,
   type TaskStatus,
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
-import type { Call } from "../../../net/grpc/service.ts";
+import type { GrpcCall } from "../../../net/grpc/service.ts";
 import { LIBRARY } from "../../../core/by.ts";
 
 describe("the reason of a failure", () => {
@@ -49,7 +49,7 @@ test("a status that does not exist is refused, one that no task ever has is not"
 test.each(["", "-1", "1.5", "1e3", "0x10", "9007199254740992", "99999999999999999999"])(
   "%j is no number to come along with a call",
   (text) => {
-    const call: Call = {
+    const call: GrpcCall = {
       by: LIBRARY,
       signal: new AbortController().signal,
       header: () => text,

@@ -13,7 +13,7 @@ import {
   type FencingToken,
   type Policy as ProtoPolicy,
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
-import type { Call } from "../../../net/grpc/service.ts";
+import type { GrpcCall } from "../../../net/grpc/service.ts";
 import { FENCING_TOKEN } from "./metadata.ts";
 
 export function msOf(ttlSeconds: number): number {
@@ -86,7 +86,7 @@ export function reasonOf(reason: string): string {
 }
 
 /** A number that came along as text. */
-export function numberFrom(call: Call, name: string): number | undefined {
+export function numberFrom(call: GrpcCall, name: string): number | undefined {
   const text = call.header(name);
   if (text === undefined) return undefined;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
@@ -95,7 +95,7 @@ export function numberFrom(call: Call, name: string): number | undefined {
 }
 
 /** The token of a claim, from callers that send it along. */
-export function fenceOf(call: Call): { readonly token?: number } {
+export function fenceOf(call: GrpcCall): { readonly token?: number } {
   const token = numberFrom(call, FENCING_TOKEN);
   return token === undefined ? {} : { token };
 }

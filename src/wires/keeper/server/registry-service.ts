@@ -25,7 +25,7 @@ import {
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { KEEPER } from "./limits.ts";
 import { CLAIM_TTL_MS, FROM_SEQUENCE, RENEW_TASK, SEQUENCE } from "./metadata.ts";
-import type { Call, Handlers } from "../../../net/grpc/service.ts";
+import type { GrpcCall, Handlers } from "../../../net/grpc/service.ts";
 import { agentInfo } from "./to-proto.ts";
 
 export function registryService(
@@ -92,7 +92,7 @@ export function registryService(
 const HEARD = create(HeartbeatResponseSchema);
 
 /** A new subscriber gets its cursor first, so it can resume even before the first event. */
-export function placeOf(engine: Engine, call: Call): Pick<WatchOptions, "from" | "by"> {
+export function placeOf(engine: Engine, call: GrpcCall): Pick<WatchOptions, "from" | "by"> {
   const { by } = call;
   const from = numberFrom(call, FROM_SEQUENCE);
   if (from !== undefined) return { from, by };
