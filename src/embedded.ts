@@ -5,7 +5,7 @@
  *   await using daemon = await startEmbedded();
  *   await using keeper = daemon.connect();
  */
-import { connect, type ConnectOptions, type Keeper } from "./wires/keeper/client/keeper.ts";
+import { connect, type KeeperConnectOptions, type Keeper } from "./wires/keeper/client/keeper.ts";
 import { formatAddress } from "./daemon/address.ts";
 import { startDaemon } from "./daemon/compose.ts";
 import { loadConfig } from "./daemon/config.ts";
@@ -26,7 +26,7 @@ export interface Embedded extends AsyncDisposable {
   /** Of the HTTP door: what `connect` of `rollcall` takes. */
   readonly url: string;
   /** A client of it; yours to close. */
-  connect(options?: Omit<ConnectOptions, "address">): Keeper;
+  connect(options?: Omit<KeeperConnectOptions, "address">): Keeper;
   /** Idempotent; done in under 5 s. */
   close(): Promise<void>;
 }

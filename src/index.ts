@@ -2,7 +2,7 @@
 export {
   connect,
   type Client,
-  type ConnectOptions,
+  type ClientOptions as ConnectOptions,
   type GetOptions,
   type PostOptions,
 } from "./wires/api/client/client.ts";

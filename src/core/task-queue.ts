@@ -22,7 +22,7 @@ interface Line {
   readonly waiting: Heap<string>;
 }
 
-interface Place {
+interface TaskPlace {
   readonly tools: readonly string[];
   /** In its line while it waits. */
   readonly slot: Slot<string>;
@@ -30,7 +30,7 @@ interface Place {
 
 export class TaskQueue {
   /** In order of arrival, as maps are. */
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, TaskPlace>();
   /** First tool ("" for none) → the line's tools as text → the line. */
   readonly #lines = new Map<string, Map<string, Line>>();
   #arrivals = 0;

@@ -38,7 +38,7 @@ import { namesOf } from "../net/tls/names.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
 import { newWaiting, type Waiting } from "../net/waiting.ts";
 import { Sockets } from "./sockets.ts";
-import { Turns } from "./turns.ts";
+import { AnswerTurns } from "./turns.ts";
 import { UnreadAnswers } from "./unread.ts";
 
 export interface HttpDoorOptions {
@@ -75,7 +75,7 @@ export class HttpDoor {
   readonly #sockets: Sockets;
   readonly #gate: Gate;
   readonly #bodies: BodyLimits;
-  readonly #turns: Turns;
+  readonly #turns: AnswerTurns;
   readonly #unread: UnreadAnswers;
   readonly #anybody = new Map<string, () => WholeAnswer>();
   readonly #hot = new Map<string, Guarded<HotHandler>>();
@@ -96,7 +96,7 @@ export class HttpDoor {
     const { waiting = newWaiting() } = options;
     const { http_requests: requests, http_answers: answers } = waiting;
     this.#bodies = { maxBytes: this.#limits.bodyBytes, requests };
-    this.#turns = new Turns({ requests, most: this.#limits.pipelined });
+    this.#turns = new AnswerTurns({ requests, most: this.#limits.pipelined });
     this.#unread = new UnreadAnswers({ answers, stallMs: this.#limits.stallMs });
     this.#gate = new Gate({
       authenticator: options.authenticator,

@@ -13,19 +13,19 @@ import type { Waiter, WaitingBytes } from "../net/waiting.ts";
 /** What Node keeps of a request and its answer, about. */
 const REQUEST_BYTES = 4 * KIB;
 
-export interface TurnsOptions {
+export interface AnswerTurnsOptions {
   readonly requests: WaitingBytes;
   /** Behind the one that is answered. */
   readonly most: number;
 }
 
-export class Turns {
-  readonly #options: TurnsOptions;
+export class AnswerTurns {
+  readonly #options: AnswerTurnsOptions;
   /** The answer that is made, by its connection. */
   readonly #current = new WeakMap<Socket, ServerResponse>();
-  readonly #lines = new WeakMap<Socket, Line>();
+  readonly #lines = new WeakMap<Socket, RequestLine>();
 
-  constructor(options: TurnsOptions) {
+  constructor(options: AnswerTurnsOptions) {
     this.#options = options;
   }
 
@@ -39,7 +39,7 @@ export class Turns {
     const current = this.#current.get(socket);
     if (!current) return answer();
     if (socket.destroyed) return;
-    const line = this.#lines.get(socket) ?? new Line(socket, this.#options);
+    const line = this.#lines.get(socket) ?? new RequestLine(socket, this.#options);
     if (line.isEmpty) {
       this.#lines.set(socket, line);
       current.once("finish", () => this.#next(socket, line));
@@ -47,7 +47,7 @@ export class Turns {
     line.add({ response, answer });
   }
 
-  #next(socket: Socket, line: Line): void {
+  #next(socket: Socket, line: RequestLine): void {
     const next = line.shift();
     if (!next) return;
     this.#current.set(socket, next.response);
@@ -63,12 +63,12 @@ interface HeldRequest {
 }
 
 /** The requests of a connection that wait for their turn. */
-class Line implements Waiter {
+class RequestLine implements Waiter {
   readonly #socket: Socket;
-  readonly #options: TurnsOptions;
+  readonly #options: AnswerTurnsOptions;
   readonly #held: HeldRequest[] = [];
 
-  constructor(socket: Socket, options: TurnsOptions) {
+  constructor(socket: Socket, options: AnswerTurnsOptions) {
     this.#socket = socket;
     this.#options = options;
     socket.once("close", () => options.requests.release(this));

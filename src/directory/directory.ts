@@ -49,7 +49,7 @@ import {
   pageOf,
   type DirectoryFilters,
   type DirectoryPage,
-  type PageBounds,
+  type DirectoryPageBounds,
 } from "./query.ts";
 import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
@@ -95,7 +95,7 @@ export type HeartbeatAnswer =
     }
   | { readonly ok: false; readonly problems: readonly CardProblem[] };
 
-export interface DirectoryQuery extends DirectoryFilters, PageBounds {
+export interface DirectoryQuery extends DirectoryFilters, DirectoryPageBounds {
   /** In plain words; then the best come first, and there are no pages. */
   readonly q?: string | undefined;
 }
@@ -276,7 +276,7 @@ export class DirectoryService {
     };
   }
 
-  async #search(q: string, { limit, cursor, ...filters }: DirectoryFilters & PageBounds) {
+  async #search(q: string, { limit, cursor, ...filters }: DirectoryFilters & DirectoryPageBounds) {
     if (cursor !== undefined) {
       throw invalidArgument("cursor and q exclude each other: q has one page");
     }

@@ -15,7 +15,7 @@ export interface DirectoryFilters {
   readonly tier?: Tier | undefined;
 }
 
-export interface PageBounds {
+export interface DirectoryPageBounds {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
@@ -47,7 +47,7 @@ function is(one: string, other: string): boolean {
 /** The first of these behind the cursor. */
 export function pageOf(
   entries: readonly DirectoryEntry[],
-  { limit, cursor }: PageBounds,
+  { limit, cursor }: DirectoryPageBounds,
 ): DirectoryPage {
   const after = cursor === undefined ? undefined : placeOf(cursor);
   const sorted = entries.toSorted(compare);

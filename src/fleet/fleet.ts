@@ -21,13 +21,13 @@ import type { FleetFollowOptions, FleetChange } from "./changes.ts";
 import { ALL, type FleetFilters } from "./filters.ts";
 import { placesOf, type Placed } from "./headline.ts";
 import { KeptQuestions, type QuestionsNow } from "./kept-questions.ts";
-import type { PageBounds } from "./indexes.ts";
+import type { RowPageBounds } from "./indexes.ts";
 import { found as foundIn, keptNamed, rowMeant, seekKept } from "./lookup.ts";
 import { FleetPast, type FleetThen } from "./past.ts";
 import type { Row } from "./row.ts";
 import { DEFAULT_PATIENCE, type Patience } from "./stuck.ts";
 import { Trail } from "./trail.ts";
-import { Turns } from "./turns.ts";
+import { LogTurns } from "./turns.ts";
 import type { FleetView, KeptRow } from "./view.ts";
 import { FleetViews } from "./views.ts";
 
@@ -95,7 +95,7 @@ export class Fleet {
   readonly #sight: Sight;
   readonly #byOwner = new Map<string, Fleet>();
   readonly #views: FleetViews;
-  readonly #turns = new Turns();
+  readonly #turns = new LogTurns();
   readonly #past: FleetPast;
   readonly #questions: KeptQuestions;
 
@@ -153,7 +153,7 @@ export class Fleet {
   }
 
   /** The first rows that are wanted, behind those of the page before. */
-  page(filters: FleetFilters, bounds: PageBounds): Promise<FleetPage> {
+  page(filters: FleetFilters, bounds: RowPageBounds): Promise<FleetPage> {
     return this.#views.look(this.#sight, ({ view, sequence, atMs, row }) => {
       const { items, next, ...page } = view.indexes.page(filters, bounds);
       const rows = items.map((each) => row(each));

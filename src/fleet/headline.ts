@@ -17,7 +17,7 @@ export const HEADLINES = ["NEEDS YOU", "PROBLEM", "WORKING", "IDLE", "GONE"] as 
 export type Headline = (typeof HEADLINES)[number];
 
 /** The state of an agent at one moment, without its texts. */
-export interface Standing {
+export interface AgentCondition {
   readonly liveness: Liveness;
   /** When that was told. */
   readonly livenessAtMs: number;
@@ -65,7 +65,7 @@ const NEWS_MS = 15 * MINUTE;
  * An end is proved, so it comes first: an ended agent asks nothing. Silence proves no end: the
  * agent may be suspended or slow. But no person can count on it, whatever it asked.
  */
-export function situationOf(standing: Standing, options: HeadlineOptions): Situation {
+export function situationOf(standing: AgentCondition, options: HeadlineOptions): Situation {
   const { liveness, activity, outcome } = standing;
   if (isGone(liveness)) {
     const isNews = options.nowMs - standing.livenessAtMs < NEWS_MS;
@@ -101,7 +101,7 @@ export function isFolded(row: Row, nowMs: number): boolean {
 /** Until when a situation stays what it is, if nothing happens; and whether it is folded away. */
 export function holdsUntilMs(
   situation: Situation,
-  { liveness, livenessAtMs, activity, activeAtMs }: Standing,
+  { liveness, livenessAtMs, activity, activeAtMs }: AgentCondition,
   { nowMs, patience }: HeadlineOptions,
 ): number {
   switch (situation) {

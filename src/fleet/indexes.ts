@@ -19,7 +19,7 @@ export interface IndexedRow extends Placed {
   readonly hosts: readonly string[];
 }
 
-export interface PageBounds {
+export interface RowPageBounds {
   readonly limit: number;
   /** The last row of the page before. */
   readonly after?: Placed | undefined;
@@ -73,7 +73,7 @@ export class RowIndexes<Item extends IndexedRow> {
   }
 
   /** The first rows that are wanted, behind those of the page before. */
-  page(filters: FleetFilters, { limit, after }: PageBounds): IndexedPage<Item> {
+  page(filters: FleetFilters, { limit, after }: RowPageBounds): IndexedPage<Item> {
     const { host, workspacePrefix } = filters;
     const lists = this.#listsFor(filters);
     // There is no index of folders on one machine, and below "/" there may be one for each row.
@@ -142,7 +142,7 @@ function firstIn<Item extends Placed>(
 function scanned<Item extends IndexedRow>(
   list: SortedList<Item>,
   filters: FleetFilters,
-  { limit, after }: PageBounds,
+  { limit, after }: RowPageBounds,
 ): IndexedPage<Item> {
   const from = list.size > LOOKED ? after : undefined;
   const isShown = (item: Item) => after !== undefined && byPlace(item, after) <= 0;

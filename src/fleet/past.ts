@@ -11,7 +11,7 @@ import { makeQuestions, type AgentQuestion } from "./inbox.ts";
 import { inSlices } from "../machine/slices.ts";
 import { makeRows } from "./rows.ts";
 import type { Patience } from "./stuck.ts";
-import type { Turns } from "./turns.ts";
+import type { LogTurns } from "./turns.ts";
 
 /** A caller's clock may be ahead of the engine's by this: its moment counts as now. */
 const CLOCKS_DIFFER_MS = 60_000;
@@ -28,14 +28,14 @@ export interface FleetThen extends FleetNow {
 export interface FleetPastOptions {
   readonly engine: Engine;
   readonly patience: Patience;
-  readonly turns: Turns;
+  readonly turns: LogTurns;
   readonly sight: Sight;
 }
 
 export class FleetPast {
   readonly #engine: Engine;
   readonly #patience: Patience;
-  readonly #turns: Turns;
+  readonly #turns: LogTurns;
   readonly #sight: Sight;
   #last: FleetThen | undefined;
 

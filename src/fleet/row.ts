@@ -21,7 +21,7 @@ import {
   type Headline,
   type HeadlineOptions,
   type Situation,
-  type Standing,
+  type AgentCondition,
 } from "./headline.ts";
 
 export interface Row {
@@ -102,7 +102,7 @@ export function timedRow(
   return { row, untilMs: holdsUntilMs(situation, standing, options) };
 }
 
-function standingOf(axes: Axes, lastActivityAtMs: number | null): Standing {
+function standingOf(axes: Axes, lastActivityAtMs: number | null): AgentCondition {
   const { liveness, activity, blockedOn, outcome, teller } = axes;
   // One that tells when something happened is believed; of the others that it was told.
   const toldAtMs = teller.facts.lastActivityAtMs ?? teller.reportedAtMs;
@@ -160,7 +160,7 @@ function doingOf({ value, message, task }: ActivityAxis): string {
 }
 
 /** Of silence it is the last word, of an end the moment when it was found out. */
-function sinceOf(situation: Situation, axes: Axes, standing: Standing): number | null {
+function sinceOf(situation: Situation, axes: Axes, standing: AgentCondition): number | null {
   switch (situation) {
     case "asks":
       return axes.blockedOn?.value.sinceMs ?? null;

@@ -7,7 +7,7 @@ import { RollcallError } from "../core/errors.ts";
 /** A caller that would wait behind so many asks for the wrong thing, or too often. */
 const WAITING_MOST = 8;
 
-export class Turns {
+export class LogTurns {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 

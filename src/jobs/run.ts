@@ -27,13 +27,13 @@ export interface PositionedEntry {
 }
 
 /** A session that hears a job: the one that submitted it, or one that follows it. */
-export interface Listener {
+export interface JobListener {
   /** The number of the frame that this entry becomes there; 0 where it becomes none. */
   hear(heard: PositionedEntry): number;
 }
 
 /** The session that submitted the job. */
-export interface Owner extends Listener {
+export interface Owner extends JobListener {
   /** The largest frame that can be sent to it now. */
   readonly frameBytes: number;
   /** Whether it can be told of a result in chunks. */
@@ -80,7 +80,7 @@ export class Run implements StreamWriter, StreamFill {
   readonly traceContext: TraceContext | undefined;
   credentials: readonly IssuedCredential[];
   /** Subscribers besides its owner; most jobs have none. */
-  followers: Set<Listener> | undefined;
+  followers: Set<JobListener> | undefined;
   /** The result so far, where it is streamed. */
   result: ResultStream | undefined;
   /** Whether its stream has yet to learn what is left of its budget. */
@@ -140,7 +140,7 @@ export class Run implements StreamWriter, StreamFill {
     return this.#abort.signal;
   }
 
-  follow(listener: Listener): void {
+  follow(listener: JobListener): void {
     this.followers ??= new Set();
     this.followers.add(listener);
   }

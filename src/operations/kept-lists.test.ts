@@ -8,7 +8,7 @@ import { taskCreate, World } from "../../test/support/core/fixture.ts";
 import { always } from "../../test/support/core/lives.ts";
 import { play } from "../../test/support/core/play.ts";
 import { agents } from "./agents.ts";
-import { byPlace, KeptLists, placeOfName, type KeptList, type Place } from "./kept-lists.ts";
+import { byPlace, KeptLists, placeOfName, type KeptList, type ListPlace } from "./kept-lists.ts";
 import { tasks as taskOperations } from "./tasks.ts";
 import type * as Limits from "./limits.ts";
 
@@ -25,13 +25,13 @@ afterEach(async () => {
 });
 
 /** What each list should have, from the state. */
-function placesOf(state: State): ReadonlyMap<keyof KeptLists, readonly Place[]> {
+function placesOf(state: State): ReadonlyMap<keyof KeptLists, readonly ListPlace[]> {
   const { agents: registry, leases, elections, policies, tokens, tasks, jobs, directory } = state;
   const byKey = (keys: Iterable<string>) => Array.from(keys, (key) => ({ atMs: 0, key }));
   const timed = <Item>(items: ReadonlyMap<string, Item>, atMs: (item: Item) => number) =>
     Array.from(items, ([key, item]) => ({ atMs: atMs(item), key }));
   const living = new Map([...registry.byId].filter(([, { agent }]) => agent.status !== "dead"));
-  return new Map<keyof KeptLists, Place[]>([
+  return new Map<keyof KeptLists, ListPlace[]>([
     ["agentNames", byKey(Array.from(registry.byId, ([id, { agent }]) => nameAt(agent, id)))],
     ["agents", timed(registry.byId, ({ agent }) => agent.registeredAtMs)],
     ["living", timed(living, ({ agent }) => agent.registeredAtMs)],

@@ -23,12 +23,12 @@ import type { Observer } from "../engine/observer.ts";
 import { LIST } from "./limits.ts";
 
 /** Where an item stands: by a moment, which is 0 in lists by key alone, then by its key. */
-export interface Place {
+export interface ListPlace {
   readonly atMs: number;
   readonly key: string;
 }
 
-export function byPlace(a: Place, b: Place): number {
+export function byPlace(a: ListPlace, b: ListPlace): number {
   return a.atMs - b.atMs || (a.key < b.key ? -1 : Number(a.key > b.key));
 }
 
@@ -56,11 +56,11 @@ const NOTES = 10_000;
 
 export class KeptList<Item> {
   readonly #listed: Listed<Item>;
-  readonly #places = new SortedList<Place>(byPlace);
+  readonly #places = new SortedList<ListPlace>(byPlace);
   #isKept = false;
   #unread: Iterator<string> | undefined;
   /** What came or went, with the place that it had before. */
-  readonly #touched = new Map<string, Place | undefined>();
+  readonly #touched = new Map<string, ListPlace | undefined>();
 
   constructor(listed: Listed<Item>) {
     this.#listed = listed;
@@ -111,15 +111,15 @@ export class KeptList<Item> {
   }
 
   /** Nothing for one that is no longer in the list, and was not told of. */
-  item(state: State, { key }: Place): Item | undefined {
+  item(state: State, { key }: ListPlace): Item | undefined {
     const { items, isIn, name } = this.#listed;
     const item = items(state).get(name ? key.slice(key.lastIndexOf("\0") + 1) : key);
     return item === undefined || isIn?.(item, state) === false ? undefined : item;
   }
 
   /** The places behind one, or all. In a list by key alone: of those keys that begin so. */
-  *after(place: Place | undefined, prefix = ""): Generator<Place> {
-    const isBehind = (each: Place) => !place || byPlace(each, place) > 0;
+  *after(place: ListPlace | undefined, prefix = ""): Generator<ListPlace> {
+    const isBehind = (each: ListPlace) => !place || byPlace(each, place) > 0;
     for (const each of this.#places.from((at) => isBehind(at) && at.key >= prefix)) {
       if (!each.key.startsWith(prefix)) return;
       yield each;
@@ -140,7 +140,7 @@ export class KeptList<Item> {
 
   /** In a list by key alone: how many keys begin so. */
   count(prefix: string): number {
-    const isPast = ({ key }: Place) => key >= prefix && !key.startsWith(prefix);
+    const isPast = ({ key }: ListPlace) => key >= prefix && !key.startsWith(prefix);
     const before = this.#places.countBefore(({ key }) => key >= prefix);
     return this.#places.countBefore(isPast) - before;
   }
@@ -150,7 +150,7 @@ export class KeptList<Item> {
     if (place) this.#places.add(place);
   }
 
-  #placeOf(key: string, state: State): Place | undefined {
+  #placeOf(key: string, state: State): ListPlace | undefined {
     const { items, isIn, atMs, name } = this.#listed;
     const item = items(state).get(key);
     if (item === undefined || isIn?.(item, state) === false) return undefined;

@@ -13,7 +13,7 @@ import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
 import { firstOf } from "../core/sorted-list.ts";
 import { SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
-import { byPlace, listsOf, type KeptList, type KeptLists, type Place } from "./kept-lists.ts";
+import { byPlace, listsOf, type KeptList, type KeptLists, type ListPlace } from "./kept-lists.ts";
 import { LIST } from "./limits.ts";
 import { quoted, wrong } from "./parse.ts";
 
@@ -109,13 +109,13 @@ interface ListReading<Item, Row> extends Omit<ListQuery<Item, Row>, "list"> {
 
 function wholePage<Item, Row>(
   { engine, list, prefix = "", show, limit }: ListReading<Item, Row>,
-  cursor: Place | undefined,
+  cursor: ListPlace | undefined,
 ): Promise<ListPage<Row>> {
   return engine.read((state, sequence) => {
     list.update(state);
     const total = prefix === "" ? list.size : list.count(prefix);
     const items: Row[] = [];
-    let last: Place | undefined;
+    let last: ListPlace | undefined;
     for (const place of list.after(cursor, prefix)) {
       if (items.length >= limit) return { sequence, items, total, ...next(last) };
       const item = list.item(state, place);
@@ -129,7 +129,7 @@ function wholePage<Item, Row>(
 /** Of a list that is short enough from its beginning, so that the total is that of all pages. */
 async function filteredPage<Item, Row>(
   reading: ListReading<Item, Row>,
-  cursor: Place | undefined,
+  cursor: ListPlace | undefined,
 ): Promise<ListPage<Row>> {
   const { engine, list } = reading;
   const isLong = list.size > LIST.looked;
@@ -156,8 +156,8 @@ interface Found<Row> {
   total: number;
   looked: number;
   /** The last place that it looked at; the last that is shown; whether more of them fit. */
-  at: Place | undefined;
-  last?: Place;
+  at: ListPlace | undefined;
+  last?: ListPlace;
   hasMore?: boolean;
 }
 
@@ -165,7 +165,7 @@ interface Found<Row> {
 function lookOn<Item, Row>(
   { list, isWanted, show, limit }: ListReading<Item, Row>,
   found: Found<Row>,
-  { state, cursor }: { readonly state: State; readonly cursor: Place | undefined },
+  { state, cursor }: { readonly state: State; readonly cursor: ListPlace | undefined },
 ): boolean {
   const end = found.looked + LIST.atOnce;
   for (const place of list.after(found.at)) {
@@ -184,7 +184,7 @@ function lookOn<Item, Row>(
   return true;
 }
 
-function next(place: Place | undefined): { readonly cursor?: string } {
+function next(place: ListPlace | undefined): { readonly cursor?: string } {
   return place ? { cursor: encoded(place) } : {};
 }
 
@@ -199,7 +199,7 @@ export function sortedPage<T>(
   { limit, cursor }: PageRequest,
 ): Page<T> {
   const after = placeIn({ cursor });
-  const isShown = (item: T, { atMs, key }: Place) =>
+  const isShown = (item: T, { atMs, key }: ListPlace) =>
     (order.atMs(item) - atMs || byText(order.key(item), key)) <= 0;
   const from = after ? firstOf(items, (item) => !isShown(item, after)) : 0;
   const shown = items.slice(from, from + limit);
@@ -216,7 +216,7 @@ export function pageOf<T>(
   const after = placeIn(wanted);
   const compare = (a: T, b: T) =>
     order.atMs(a) - order.atMs(b) || byText(order.key(a), order.key(b));
-  const isShown = (item: T, { atMs, key }: Place) =>
+  const isShown = (item: T, { atMs, key }: ListPlace) =>
     (order.atMs(item) - atMs || byText(order.key(item), key)) <= 0;
   const most = wanted.limit + 1;
   let first: T[] = [];
@@ -275,16 +275,16 @@ export function cursorOf<T>(order: Order<T>, item: T): string {
   return encoded({ atMs: order.atMs(item), key: order.key(item) });
 }
 
-function encoded({ atMs, key }: Place): string {
+function encoded({ atMs, key }: ListPlace): string {
   return Buffer.from(`${atMs} ${key}`).toString("base64url");
 }
 
 /** The place behind which a page begins; nothing for the first one. */
-export function placeIn({ cursor }: Pick<PageRequest, "cursor">): Place | undefined {
+export function placeIn({ cursor }: Pick<PageRequest, "cursor">): ListPlace | undefined {
   return cursor === undefined ? undefined : placeOf(cursor);
 }
 
-function placeOf(cursor: string): Place {
+function placeOf(cursor: string): ListPlace {
   const place =
     cursor.length > LIST.cursorLength ? "" : Buffer.from(cursor, "base64url").toString();
   const [, atMs = "", key = ""] = /^(\d{1,16}(?:\.\d{1,16})?) (.+)$/s.exec(place) ?? [];

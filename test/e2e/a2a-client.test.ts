@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { RegistryClient } from "../../src/wires/a2a/client/client.ts";
-import type { AgentCard } from "../../src/wires/a2a/client/types.ts";
+import type { A2aCard } from "../../src/wires/a2a/client/types.ts";
 import { importsOf, sourcesIn } from "./imports.ts";
 import { daemon } from "./programs.ts";
 
@@ -67,7 +67,7 @@ test("a long list is read page by page", async () => {
 }, 30_000);
 
 /** Publishes a card for every path. */
-async function publisher(cardFor: (own: string, path: string) => AgentCard) {
+async function publisher(cardFor: (own: string, path: string) => A2aCard) {
   const server = createServer((request, response) => {
     const path = request.url?.split("/.well-known/")[0] ?? "";
     response.writeHead(200, { "content-type": "application/json" });

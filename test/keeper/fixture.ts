@@ -4,7 +4,11 @@ import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { connect, type ConnectOptions, type Keeper } from "../../src/wires/keeper/client/keeper.ts";
+import {
+  connect,
+  type KeeperConnectOptions,
+  type Keeper,
+} from "../../src/wires/keeper/client/keeper.ts";
 import { TestClock } from "../support/engine/fixture.ts";
 import { startEmbedded, type Embedded, type EmbeddedOptions } from "../../src/embedded.ts";
 
@@ -22,7 +26,7 @@ export async function daemonOf(options: EmbeddedOptions = {}): Promise<Embedded>
   return daemon;
 }
 
-export function clientOf(address: string, options: ConnectOptions = {}): Keeper {
+export function clientOf(address: string, options: KeeperConnectOptions = {}): Keeper {
   const keeper = connect({ address, ...options });
   const { clock } = options;
   clients.push(() => (clock instanceof TestClock ? during(clock, keeper.close()) : keeper.close()));
@@ -51,7 +55,7 @@ export async function pass(clock: TestClock, witness: Keeper, ms: number): Promi
 const STEP_MS = 500;
 
 export async function both(
-  options: EmbeddedOptions & ConnectOptions = {},
+  options: EmbeddedOptions & KeeperConnectOptions = {},
 ): Promise<{ readonly daemon: Embedded; readonly keeper: Keeper }> {
   const daemon = await daemonOf(options);
   return { daemon, keeper: clientOf(daemon.grpcAddress, options) };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { codeOf } from "../../src/core/errors.ts";
-import type { Agent } from "../../src/wires/keeper/client/agent.ts";
-import type { Lease } from "../../src/wires/keeper/client/lease.ts";
+import type { KeeperAgent } from "../../src/wires/keeper/client/agent.ts";
+import type { LeaseHandle } from "../../src/wires/keeper/client/lease.ts";
 import { TestClock } from "../support/engine/fixture.ts";
 import { both, clientOf, daemonOf, lineTo, pass } from "./fixture.ts";
 
@@ -17,7 +17,7 @@ async function rivals(ttlMs = 30_000) {
   return { clock, daemon, line, near, far, one, two };
 }
 
-async function mustHave(agent: Agent, taskId: string, ttlMs = 10_000): Promise<Lease> {
+async function mustHave(agent: KeeperAgent, taskId: string, ttlMs = 10_000): Promise<LeaseHandle> {
   const lease = await agent.acquireLease(taskId, { ttlMs });
   if (!lease) throw new Error(`${taskId} is taken`);
   return lease;
@@ -89,7 +89,7 @@ test("a lease is renewed for as long as it is held, five times its ttl and more"
 /** When the holder was told that it lost the lease on t, and when its rival had it. */
 async function lostAndGranted(
   { clock, far, two }: Pick<Awaited<ReturnType<typeof rivals>>, "clock" | "far" | "two">,
-  lease: Lease,
+  lease: LeaseHandle,
 ) {
   const at = { lost: 0, granted: 0 };
   lease.signal.addEventListener("abort", () => (at.lost = clock.monotonicMs()));
@@ -181,7 +181,7 @@ describe("waiting for a lease", () => {
     const lease = await mustHave(one, "t");
     const waiting = two.acquireLease("t", { wait: true });
     line.freeze();
-    let got: Lease | undefined;
+    let got: LeaseHandle | undefined;
     void waiting.then((each) => (got = each));
     await pass(clock, far, 12_000);
     expect(got).toBeDefined();

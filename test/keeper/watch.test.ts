@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { WatchItem } from "../../src/wires/keeper/client/events.ts";
+import type { KeeperWatchItem } from "../../src/wires/keeper/client/events.ts";
 import { clientOf, daemonOf, folder, lineTo, portOf } from "./fixture.ts";
 
-function told(item: WatchItem): string {
+function told(item: KeeperWatchItem): string {
   return item.kind === "resync" ? "resync" : `${item.sequence} ${item.topic}`;
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
 import { decodeJson } from "../../src/wires/keeper/client/tasks.ts";
-import type { Outcome } from "../../src/wires/keeper/client/work.ts";
+import type { WorkOutcome } from "../../src/wires/keeper/client/work.ts";
 import { TestClock } from "../support/engine/fixture.ts";
 import { both, clientOf, daemonOf, during, folder, lineTo, pass, portOf } from "./fixture.ts";
 
-function kinds(outcomes: readonly Outcome[]): readonly string[] {
+function kinds(outcomes: readonly WorkOutcome[]): readonly string[] {
   return outcomes.map(({ kind }) => kind);
 }
 
@@ -20,7 +20,7 @@ test("a worker does what there is and what comes, several at once", async () => 
   const agent = await keeper.register({ name: "a" });
   const create = (n: number) => keeper.tasks.create({ type: "double", json: n });
   const tasks = await Promise.all([1, 2, 3, 4, 5].map(create));
-  const outcomes: Outcome[] = [];
+  const outcomes: WorkOutcome[] = [];
   const { open, opened } = gate();
   await using worker = agent.work(
     async (task, { agentId, token }) => {
@@ -59,7 +59,7 @@ test("what a handler throws is why the task failed, and retries are bounded", as
   const { keeper } = await both();
   const agent = await keeper.register({ name: "a" });
   const { id } = await keeper.tasks.create({ type: "x", maxRetries: 1 });
-  const outcomes: Outcome[] = [];
+  const outcomes: WorkOutcome[] = [];
   await using worker = agent.work(
     (task) => {
       throw new Error(`try ${task.retryCount}`);
@@ -82,7 +82,7 @@ describe("on a line that fails", () => {
     const agent = await near.register({ name: "a", ttlMs: agentTtlMs, reregister: false });
     const { id } = await far.tasks.create({ type: "x", ttlMs: claimTtlMs, maxRetries: 3 });
     const { open, opened } = gate();
-    const outcomes: Outcome[] = [];
+    const outcomes: WorkOutcome[] = [];
     let signal: AbortSignal | undefined;
     const worker = agent.work(
       async (_task, context) => {

@@ -12,7 +12,7 @@ import { describe, expect, test } from "vitest";
 import { A2A_01_PYTHON, A2A_02_PYTHON, lacks } from "../../scripts/prerequisites.mjs";
 import { RegistryClient } from "../../src/wires/a2a/client/client.ts";
 import { RegistryServer } from "../../src/wires/a2a/client/server.ts";
-import type { AgentCard } from "../../src/wires/a2a/client/types.ts";
+import type { A2aCard } from "../../src/wires/a2a/client/types.ts";
 import { readCard } from "../../src/directory/cards/card.ts";
 import { readHeartbeat } from "../../src/directory/cards/heartbeat.ts";
 import { cardAs } from "../../src/directory/cards/versions.ts";
@@ -37,7 +37,7 @@ const GENERATIONS = [
 
 /** Agents on one port of loopback, each publishing its card at a path. */
 class Agents implements AsyncDisposable {
-  readonly cards = new Map<string, AgentCard>();
+  readonly cards = new Map<string, A2aCard>();
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -60,13 +60,13 @@ class Agents implements AsyncDisposable {
   }
 
   /** At the origin, under the file name of v0.3. */
-  publishOld(name: string, path = ""): AgentCard {
+  publishOld(name: string, path = ""): A2aCard {
     const card = { name, url: this.origin + path, version: "1.2.3", extra: { kept: [1.5, "é"] } };
     this.cards.set(`${path}/.well-known/agent.json`, card);
     return card;
   }
 
-  publishNew(name: string, path: string): AgentCard {
+  publishNew(name: string, path: string): A2aCard {
     const only = { url: `${this.origin}${path}`, protocolBinding: "json-rpc/2.0" };
     const card = { name, supportedInterfaces: [only], version: "1.2.3" };
     this.cards.set("/.well-known/agent-card.json", card);
@@ -186,7 +186,7 @@ interface Said {
 async function runClient(
   python: string,
   args: readonly string[],
-  cards: readonly AgentCard[],
+  cards: readonly A2aCard[],
 ): Promise<Said> {
   const child = spawn(python, [join(SCRIPTS, "client.py"), ...args], { env: ENV });
   let [output, errors] = ["", ""];

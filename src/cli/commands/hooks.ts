@@ -4,7 +4,7 @@ import { buildCommand } from "@stricli/core";
 import { lastHeard } from "../../coding-agents/hooks/heard.ts";
 import type { CodingAgent } from "../../coding-agents/adapter.ts";
 import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
-import type { Plan, Scene, Standing } from "../../machine/settings/installer.ts";
+import type { Plan, Scene, InstallCondition } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
 import { reasonOf } from "../doctor/finding.ts";
 import { EXIT, exitCodeOf } from "../exit.ts";
@@ -152,9 +152,9 @@ const status = buildCommand<StatusFlags, [CodingAgent?], Context>({
   },
 });
 
-type HookRow = Omit<Standing, "state"> & {
+type HookRow = Omit<InstallCondition, "state"> & {
   readonly host: string;
-  readonly state: Standing["state"] | "unreadable";
+  readonly state: InstallCondition["state"] | "unreadable";
   /** What was last heard of it, and when. */
   readonly heard: string | null;
   readonly heardAtMs: number | null;

@@ -8,7 +8,7 @@ import {
   readIfThere,
   type Installer,
   type Scene,
-  type Standing,
+  type InstallCondition,
 } from "../../machine/settings/installer.ts";
 
 interface HookHostOptions extends Omit<HookPlan, "command"> {
@@ -65,7 +65,7 @@ interface Counts {
   readonly outdated: number;
 }
 
-function stateOf({ there, missing, outdated }: Counts): Standing["state"] {
+function stateOf({ there, missing, outdated }: Counts): InstallCondition["state"] {
   if (there === 0) return "absent";
   if (missing > 0) return "partly";
   return outdated > 0 ? "outdated" : "installed";

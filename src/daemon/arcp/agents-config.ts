@@ -98,12 +98,12 @@ export function parseAgents(
   });
 }
 
-interface Place {
+interface ConfigPlace {
   readonly source: string;
   readonly folder: string;
 }
 
-function agentOf(ref: AgentRef, said: unknown, { source, folder }: Place): AgentConfig {
+function agentOf(ref: AgentRef, said: unknown, { source, folder }: ConfigPlace): AgentConfig {
   const table = said as Readonly<Record<string, unknown>>;
   const isTable = typeof said === "object" && said !== null && !Array.isArray(said);
   const [isModule, isCommand] = [isTable && "module" in table, isTable && "command" in table];

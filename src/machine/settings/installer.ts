@@ -28,7 +28,7 @@ export interface Plan {
   readonly hadOurs?: boolean;
 }
 
-export interface Standing {
+export interface InstallCondition {
   readonly path: string;
   readonly state: "installed" | "partly" | "outdated" | "absent";
   readonly details: string;
@@ -39,7 +39,7 @@ export interface Standing {
 export interface Installer {
   install(scene: Scene): Plan;
   uninstall(scene: Scene): Plan;
-  standing(scene: Scene): Standing;
+  standing(scene: Scene): InstallCondition;
   /** The next step for the user. */
   readonly next: string;
 }

@@ -5,14 +5,14 @@
  */
 import { isBusy } from "../../core/report-news.ts";
 import type { Activity, Liveness, ReportedOutcome } from "../../core/reports.ts";
-import type { Standing } from "../../fleet/headline.ts";
+import type { AgentCondition } from "../../fleet/headline.ts";
 import type { Status, TaskState } from "./format.ts";
 import { readMeta } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
 import { timestampMs } from "./timestamp.ts";
 
 /** When it last did something is only asked of one that lives: to work it out takes longest. */
-export function standingOf(file: StatusFile, liveness: Liveness): Standing {
+export function standingOf(file: StatusFile, liveness: Liveness): AgentCondition {
   const { status, updatedAtMs } = file;
   return {
     liveness,

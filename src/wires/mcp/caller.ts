@@ -9,7 +9,7 @@ import type { Fleet } from "../../fleet/fleet.ts";
 import type { Permit } from "../../operations/access.ts";
 import type { OperationCall } from "../../operations/operation.ts";
 import type { AgentSearch } from "../../search/agent-search.ts";
-import type { Directory } from "./directory.ts";
+import type { McpDirectory } from "./directory.ts";
 
 /** The services that all calls share. */
 export interface Ground {
@@ -17,7 +17,7 @@ export interface Ground {
   readonly claims: TaskClaims;
   readonly fleet: Fleet;
   readonly search: Pick<AgentSearch, "find">;
-  readonly directory: Directory;
+  readonly directory: McpDirectory;
   readonly clock: Clock;
   readonly permit: Permit;
   /** A fault of ours, not of the caller's. */

@@ -11,17 +11,17 @@ import type { ServerEvent } from "@modelcontextprotocol/server";
 import type { Clock } from "../../core/clock.ts";
 import { ANY } from "../../fleet/filters.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
-import type { Directory } from "./directory.ts";
+import type { McpDirectory } from "./directory.ts";
 import { MCP } from "./limits.ts";
 import { AGENTS_URI, FLEET_URI } from "./resources.ts";
 
 export interface ChangeFeedOptions {
-  readonly directory: Directory;
+  readonly directory: McpDirectory;
   readonly clock: Clock;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-type Listener = (event: ServerEvent) => void;
+type ServerEventListener = (event: ServerEvent) => void;
 
 /** Agents that come and go also change which resources there are. */
 const NEWS: Readonly<Record<string, readonly ServerEvent[]>> = {
@@ -45,7 +45,7 @@ export class Changes {
   }
 
   /** Listens to the changes of a fleet, as its caller sees it. Idempotent to leave. */
-  subscribe(fleet: Fleet, listener: Listener): () => void {
+  subscribe(fleet: Fleet, listener: ServerEventListener): () => void {
     const feed = this.#feeds.get(fleet) ?? new ChangeFeed(this.#options, fleet);
     this.#feeds.set(fleet, feed);
     const leave = feed.subscribe(listener);
@@ -65,7 +65,7 @@ export class Changes {
 class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   readonly #fleet: Fleet;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<ServerEventListener>();
   readonly #pending = new Map<string, () => void>();
   #stopLooking: (() => void) | undefined;
 
@@ -78,7 +78,7 @@ class ChangeFeed {
     return this.#listeners.size;
   }
 
-  subscribe(listener: Listener): () => void {
+  subscribe(listener: ServerEventListener): () => void {
     this.#listeners.add(listener);
     this.#stopLooking ??= this.#look();
     return () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { DirectoryService } from "../../directory/directory.ts";
 import { SearchThread } from "../../search/thread.ts";
 import { openEngine, quiet, type Fixture } from "../../../test/support/engine/fixture.ts";
-import { servedDirectory, type Directory } from "./directory.ts";
+import { servedDirectory, type McpDirectory } from "./directory.ts";
 import { LIBRARY } from "../../core/by.ts";
 
 const URL_03 = "http://old.test/agent";
@@ -10,7 +10,7 @@ const URL_10 = "http://new.test/agent";
 
 let fixture: Fixture;
 let service: DirectoryService;
-let directory: Directory;
+let directory: McpDirectory;
 
 beforeEach(async () => {
   fixture = await openEngine();

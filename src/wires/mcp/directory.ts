@@ -16,7 +16,7 @@ export interface ListedAgent {
   readonly card: Readonly<Record<string, unknown>>;
 }
 
-export interface Directory {
+export interface McpDirectory {
   /** The agents that are available. */
   list(): Promise<readonly ListedAgent[]>;
   /** Nothing when it is not available. */
@@ -30,7 +30,7 @@ export interface Directory {
 export function servedDirectory(
   service: Pick<DirectoryService, "list" | "get">,
   engine: Pick<Engine, "watch">,
-): Directory {
+): McpDirectory {
   return {
     list: async () => (await service.list({})).entries.flatMap(listedOf),
     async get(url) {

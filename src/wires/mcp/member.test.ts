@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openEngine, register, type Fixture } from "../../../test/support/engine/fixture.ts";
-import { Member } from "./member.ts";
+import { McpMember } from "./member.ts";
 import { LIBRARY, namedBy } from "../../core/by.ts";
 import { MEMBER } from "./limits.ts";
 
@@ -14,12 +14,12 @@ beforeEach(async () => {
 
 afterEach(() => fixture.engine.close());
 
-function member(ownId?: string): Member {
+function member(ownId?: string): McpMember {
   const { engine, clock } = fixture;
-  return new Member({ engine, clock, by: LIBRARY, ownId });
+  return new McpMember({ engine, clock, by: LIBRARY, ownId });
 }
 
-async function idOf(one: Member): Promise<string> {
+async function idOf(one: McpMember): Promise<string> {
   return (await one.join(NAME)).agentId;
 }
 
@@ -84,7 +84,7 @@ test("a connection that closed while it joined leaves nobody behind", async () =
 
 test("it acts with the key of its agent, and nobody of its principal without", async () => {
   const ann = namedBy("token:ann", "mcp");
-  const one = new Member({ ...fixture, by: ann });
+  const one = new McpMember({ ...fixture, by: ann });
   const { agentId, by } = await one.join(NAME);
   const acquire = { type: "lease.acquire", taskId: "k", agentId, ttlMs: 0 } as const;
   await fixture.engine.execute(acquire, by);

@@ -30,7 +30,7 @@ export interface MemberOptions {
   readonly ownId?: string | undefined;
 }
 
-export class Member {
+export class McpMember {
   readonly #options: MemberOptions;
   #joining: Promise<Actor> | undefined;
   #actor: Actor | undefined;

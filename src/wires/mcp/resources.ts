@@ -16,7 +16,7 @@ import type { Fleet } from "../../fleet/fleet.ts";
 import { TABLE } from "../../operations/table.ts";
 import { rowOf } from "./agent-shapes.ts";
 import { marked, shown, shownCard } from "./data.ts";
-import type { Directory, ListedAgent } from "./directory.ts";
+import type { McpDirectory, ListedAgent } from "./directory.ts";
 import { SHOWN, URI } from "./limits.ts";
 
 export const AGENTS_URI = "a2a://agents";
@@ -26,7 +26,7 @@ const JSON_TYPE = "application/json";
 
 interface Sources {
   readonly fleet: Fleet;
-  readonly directory: Directory;
+  readonly directory: McpDirectory;
 }
 
 export const TEMPLATES: readonly ResourceTemplateType[] = [

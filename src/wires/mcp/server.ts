@@ -23,7 +23,7 @@ import { mayDo, type ToolCaller, type Ground } from "./caller.ts";
 import type { Changes } from "./changes.ts";
 import { shown } from "./data.ts";
 import { LEASE_TOOLS } from "./lease-tools.ts";
-import { Member } from "./member.ts";
+import { McpMember } from "./member.ts";
 import { POLICY_TOOLS } from "./policy-tools.ts";
 import { accessOf, listResources, readResource, TEMPLATES } from "./resources.ts";
 import { STATUS_TOOLS } from "./status-tools.ts";
@@ -63,7 +63,7 @@ export interface ServerOptions {
 // oxlint-disable-next-line typescript/no-deprecated -- meant for advanced use: see above
 class PlainServer extends Server {
   /** The agent that the connection is; a single request is none. */
-  agent?: Member;
+  agent?: McpMember;
 }
 
 export function mcpServer(given: ServerOptions): PlainServer {
@@ -77,7 +77,7 @@ export function mcpServer(given: ServerOptions): PlainServer {
       instructions: INSTRUCTIONS,
     },
   );
-  const member = connection && new Member({ ...ground, by, ownId: connection.ownId });
+  const member = connection && new McpMember({ ...ground, by, ownId: connection.ownId });
   if (member) server.agent = member;
   const may = (access: Access) => mayDo(ground, by, access);
   server.setRequestHandler("tools/list", () => ({
@@ -126,7 +126,7 @@ function clientName(server: PlainServer, { mcpReq }: ServerContext): string {
 }
 
 interface ToolCall {
-  readonly member: Member | undefined;
+  readonly member: McpMember | undefined;
   readonly name: string;
   readonly signal: AbortSignal;
 }

@@ -6,12 +6,12 @@ import { permitBy } from "../../../src/operations/access.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { AgentQuery } from "../../../src/search/agent-search.ts";
 import { Changes } from "../../../src/wires/mcp/changes.ts";
-import type { Directory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
+import type { McpDirectory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
 import type { McpOptions } from "../../../src/wires/mcp/wire.ts";
 import { LIBRARY, type By } from "../../../src/core/by.ts";
 
-export class MemoryDirectory implements Directory {
+export class MemoryDirectory implements McpDirectory {
   readonly #entries = new Map<string, ListedAgent>();
   readonly #watchers = new Set<() => void>();
 

@@ -34,7 +34,7 @@ import {
 import { BEAT } from "./limits.ts";
 import { pages, type RegistryFetch, type ListOptions } from "./listing.ts";
 import type { Awaitable } from "./provider.ts";
-import type { AgentCard } from "./types.ts";
+import type { A2aCard } from "./types.ts";
 
 export interface RegistryClientOptions {
   /** Such as `http://registry:8000`; by default REGISTRY_URL. */
@@ -83,7 +83,7 @@ export class RegistryClient implements AsyncDisposable {
   #running: Promise<void> | undefined;
 
   /** Throws where the card is none, with what is wrong with it. */
-  constructor(card: AgentCard, options: RegistryClientOptions = {}) {
+  constructor(card: A2aCard, options: RegistryClientOptions = {}) {
     const env = options.env ?? process.env;
     const url = options.registryUrl ?? env["REGISTRY_URL"];
     if (!url) throw invalidArgument("give registryUrl, or set REGISTRY_URL");
@@ -133,13 +133,13 @@ export class RegistryClient implements AsyncDisposable {
   }
 
   /** The cards of the agents that the registry lists; with a `limit`, the first of them. */
-  async list(options: ListOptions = {}): Promise<readonly AgentCard[]> {
+  async list(options: ListOptions = {}): Promise<readonly A2aCard[]> {
     for await (const page of this.pages(options)) return page;
     return [];
   }
 
   /** All of them, a `limit` at a time. */
-  pages(options: ListOptions = {}): AsyncGenerator<readonly AgentCard[], void, undefined> {
+  pages(options: ListOptions = {}): AsyncGenerator<readonly A2aCard[], void, undefined> {
     const ask: RegistryFetch = (url, headers, signal) => this.#call(url, headers, { signal });
     return pages(ask, this.registryUrl + AGENTS, options);
   }
@@ -242,7 +242,7 @@ function allowed(intervalS: number): number {
   return Math.min(Math.max(intervalS, HEARTBEAT.minIntervalS), HEARTBEAT.maxIntervalS);
 }
 
-function textOf(card: AgentCard, version: CardVersion | undefined): string {
+function textOf(card: A2aCard, version: CardVersion | undefined): string {
   const read = readCard(JSON.stringify(card));
   if (read.ok) return version === undefined ? read.card.text : cardAs(read.card, version);
   const [problem] = read.problems;

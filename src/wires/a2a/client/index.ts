@@ -19,4 +19,4 @@ export {
   type RegistryRequest,
   type RegistryServerOptions,
 } from "./server.ts";
-export type { AgentCard, AgentInterface, AgentSkill } from "./types.ts";
+export type { A2aCard as AgentCard, AgentInterface, AgentSkill } from "./types.ts";

@@ -6,7 +6,7 @@ import type { CardVersion } from "../../../directory/cards/card.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import { parsed, refusal, type RegistryResponse } from "./calls.ts";
 import { BEAT } from "./limits.ts";
-import type { AgentCard } from "./types.ts";
+import type { A2aCard } from "./types.ts";
 
 export interface ListOptions {
   readonly version?: CardVersion;
@@ -31,7 +31,7 @@ export async function* pages(
   ask: RegistryFetch,
   agentsUrl: string,
   { version = "1.0", signal, ...filters }: ListOptions,
-): AsyncGenerator<readonly AgentCard[], void, undefined> {
+): AsyncGenerator<readonly A2aCard[], void, undefined> {
   const first = new URL(agentsUrl);
   for (const [name, value] of Object.entries(filters)) first.searchParams.set(name, String(value));
   let next: URL | undefined = first;
@@ -45,11 +45,11 @@ export async function* pages(
   }
 }
 
-function cardsIn(answer: RegistryResponse, url: string): readonly AgentCard[] {
+function cardsIn(answer: RegistryResponse, url: string): readonly A2aCard[] {
   if (answer.status !== 200) throw refusal(url, answer);
   const cards = parsed(answer.text, url);
   if (!Array.isArray(cards)) throw new RollcallError("INTERNAL", `${url} sends no list`);
-  return cards as readonly AgentCard[];
+  return cards as readonly A2aCard[];
 }
 
 function nextOf({ link = "" }: RegistryResponse, page: URL): URL | undefined {

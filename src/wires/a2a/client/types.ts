@@ -1,6 +1,6 @@
 /** An A2A agent card as programs hold it: a plain object, with whatever else its author wants. */
 
-export interface AgentCard {
+export interface A2aCard {
   readonly name: string;
   readonly description?: string | null;
   /** v0.3: where the agent is. */

@@ -15,7 +15,7 @@ import { localToken } from "../../../net/http/target.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
 
-export interface ConnectOptions {
+export interface ClientOptions {
   /** Where the daemon's HTTP door is. */
   readonly url?: string;
   /** The bearer token to present; unless set that of this user, where its daemon made one. */
@@ -45,7 +45,7 @@ export class Client {
   readonly #link: DaemonLink;
   readonly #acting: Readonly<Record<string, string>>;
 
-  constructor(options: ConnectOptions = {}) {
+  constructor(options: ClientOptions = {}) {
     this.url = parseUrl(options.url ?? DEFAULT_URL);
     const own = options.socket === false ? undefined : localToken(this.url);
     const { token = own } = options;
@@ -101,6 +101,6 @@ export class Client {
   }
 }
 
-export function connect(options: ConnectOptions = {}): Client {
+export function connect(options: ClientOptions = {}): Client {
   return new Client(options);
 }

@@ -10,7 +10,7 @@
  */
 import { decodeEntry, isShown, jobStream } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
-import type { PositionedEntry, Listener } from "../../../jobs/run.ts";
+import type { PositionedEntry, JobListener } from "../../../jobs/run.ts";
 import type { LiveSession } from "./session.ts";
 import { SUBSCRIPTIONS } from "./session-limits.ts";
 import type { LiveSessions } from "./sessions.ts";
@@ -31,7 +31,7 @@ export interface Beginning {
   readonly ownerSeq?: number | undefined;
 }
 
-export class LiveSubscription implements Listener {
+export class LiveSubscription implements JobListener {
   readonly jobId: string;
   /** The number of the last frame it gave. */
   lastSeq = 0;

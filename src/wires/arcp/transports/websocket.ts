@@ -19,7 +19,7 @@ import type { Transport, TransportEnding, TransportListener } from "../server/tr
 import { checkOutbound, ENDING, exceeds, NORMAL, TRANSPORT } from "./limits.ts";
 import { textFrames } from "./text-frames.ts";
 
-export interface ConnectOptions {
+export interface WebSocketOptions {
   /** Beyond this the attempt is given up. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -42,7 +42,7 @@ export const SOCKET_OPTIONS = {
 /** Connects to `ws://HOST:PORT/arcp`, or `wss:`. UNAVAILABLE when no server answers there. */
 export async function connectWebSocket(
   url: string,
-  options: ConnectOptions = {},
+  options: WebSocketOptions = {},
 ): Promise<Transport> {
   const {
     timeoutMs = TRANSPORT.connectMs,
@@ -98,7 +98,7 @@ async function refusalIn(url: string, response: IncomingMessage): Promise<Error>
   return new Error(`Unexpected server response: ${response.statusCode}`);
 }
 
-function agentFor(url: string, { socket, trust }: ConnectOptions): Agent | undefined {
+function agentFor(url: string, { socket, trust }: WebSocketOptions): Agent | undefined {
   if (socket === undefined && trust === undefined) return undefined;
   return daemonAgent({ url: url.replace(/^ws/, "http"), socket: socket ?? false, trust });
 }

@@ -18,10 +18,10 @@ import { leaseFrom, secondsOf } from "./from-wire.ts";
 import { HeldLease } from "./lease.ts";
 import { PACE } from "./limits.ts";
 import type { Life } from "./presence.ts";
-import { Watch } from "./watch.ts";
-import type { CallOptions, Wire } from "./wire.ts";
+import { KeeperWatch } from "./watch.ts";
+import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
 
-export interface AcquireOptions extends CallOptions {
+export interface AcquireOptions extends KeeperCallOptions {
   /** How long it lasts without a renewal; whole seconds, rounded up. */
   readonly ttlMs?: number;
   /** Wait until it is free. Then `timeoutMs` is for each question, and `signal` ends the wait. */
@@ -36,7 +36,7 @@ export interface AcquireRequest {
 
 /** Nothing when somebody else has it, another of this program included. */
 export function acquire(
-  wire: Wire,
+  wire: KeeperWire,
   wanted: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease | undefined> {
@@ -45,7 +45,7 @@ export function acquire(
 }
 
 async function ask(
-  wire: Wire,
+  wire: KeeperWire,
   { taskId, agentId, life }: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease | undefined> {
@@ -64,7 +64,7 @@ async function ask(
 
 /** When it is free. */
 export async function acquireInTime(
-  wire: Wire,
+  wire: KeeperWire,
   wanted: AcquireRequest,
   options: AcquireOptions,
 ): Promise<HeldLease> {
@@ -74,7 +74,7 @@ export async function acquireInTime(
   const stop = new AbortController();
   const { signal, unlink } = linked(options.signal, wanted.life?.signal, wire.closing);
   const topics = ["lease.released", "lease.expired"];
-  const watch = new Watch(
+  const watch = new KeeperWatch(
     wire,
     (opening) => wire.open(RegistryService.method.watch, { topics }, opening),
     { signal: stop.signal, timeoutMs },
@@ -99,7 +99,7 @@ export async function acquireInTime(
 }
 
 /** Rings when the lease was given back, ran out, or that cannot be told. */
-async function listen(watch: Watch, taskId: string, bell: Bell): Promise<void> {
+async function listen(watch: KeeperWatch, taskId: string, bell: Bell): Promise<void> {
   try {
     for await (const item of watch) {
       const isIt = item.kind === "event" && "lease" in item && item.lease.taskId === taskId;

@@ -1,20 +1,20 @@
 /** An agent of this program: registered, kept alive by heartbeats, and what it does in its name. */
 import { acquire, acquireInTime, type AcquireOptions } from "./acquire.ts";
 import { Campaign } from "./campaign.ts";
-import type { Lease } from "./lease.ts";
-import type { AgentState, Presence } from "./presence.ts";
-import type { Tasks } from "./tasks.ts";
+import type { LeaseHandle } from "./lease.ts";
+import type { AgentState, AgentPresence } from "./presence.ts";
+import type { KeeperTasks } from "./tasks.ts";
 import type { AgentCard } from "./types.ts";
-import type { CallOptions, Wire } from "./wire.ts";
-import { Worker, type Handler, type WorkOptions } from "./work.ts";
+import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
+import { Worker, type WorkHandler, type WorkOptions } from "./work.ts";
 
 export interface AgentParts {
-  readonly wire: Wire;
-  readonly tasks: Tasks;
-  readonly presence: Presence;
+  readonly wire: KeeperWire;
+  readonly tasks: KeeperTasks;
+  readonly presence: AgentPresence;
 }
 
-export class Agent implements AsyncDisposable {
+export class KeeperAgent implements AsyncDisposable {
   readonly #parts: AgentParts;
 
   constructor(parts: AgentParts) {
@@ -49,21 +49,24 @@ export class Agent implements AsyncDisposable {
   }
 
   /** A lease to hold alone; nothing when somebody else has it, in this program or another. */
-  acquireLease(taskId: string, options: AcquireOptions & { readonly wait: true }): Promise<Lease>;
-  acquireLease(taskId: string, options?: AcquireOptions): Promise<Lease | undefined>;
-  acquireLease(taskId: string, options: AcquireOptions = {}): Promise<Lease | undefined> {
+  acquireLease(
+    taskId: string,
+    options: AcquireOptions & { readonly wait: true },
+  ): Promise<LeaseHandle>;
+  acquireLease(taskId: string, options?: AcquireOptions): Promise<LeaseHandle | undefined>;
+  acquireLease(taskId: string, options: AcquireOptions = {}): Promise<LeaseHandle | undefined> {
     const { life } = this.#parts.presence;
     const wanted = { taskId, agentId: life.id, life };
     return (options.wait ? acquireInTime : acquire)(this.#parts.wire, wanted, options);
   }
 
   /** Stands for the lead of a group; somebody who leads is never displaced. */
-  campaign(group: string, options: CallOptions = {}): Promise<Campaign> {
+  campaign(group: string, options: KeeperCallOptions = {}): Promise<Campaign> {
     return Campaign.begin(this.#parts.wire, this.#parts.presence, { ...options, group });
   }
 
   /** Does tasks that fit the agent's tools, until it is closed. */
-  work(handler: Handler, options: WorkOptions = {}): Worker {
+  work(handler: WorkHandler, options: WorkOptions = {}): Worker {
     return new Worker(this.#parts, handler, options);
   }
 

@@ -15,13 +15,13 @@ import { ElectionService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { Bell } from "./bell.ts";
 import { electionFrom } from "./from-wire.ts";
 import { PACE } from "./limits.ts";
-import type { Life, Presence } from "./presence.ts";
+import type { Life, AgentPresence } from "./presence.ts";
 import type { ElectionState } from "./types.ts";
-import { Watch } from "./watch.ts";
-import type { CallOptions, Wire } from "./wire.ts";
+import { KeeperWatch } from "./watch.ts";
+import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
 
 /** One time of leading. */
-export interface Leadership {
+export interface LeaderTerm {
   readonly term: number;
   /** Aborts when it is over, or can no longer be proven. */
   readonly signal: AbortSignal;
@@ -34,9 +34,9 @@ export interface CampaignState extends ElectionState {
 
 export class Campaign implements AsyncDisposable {
   readonly group: string;
-  readonly #wire: Wire;
-  readonly #presence: Presence;
-  readonly #watch: Watch;
+  readonly #wire: KeeperWire;
+  readonly #presence: AgentPresence;
+  readonly #watch: KeeperWatch;
   readonly #closed = new AbortController();
   readonly #stopListening: () => void;
   #election: ElectionState;
@@ -44,7 +44,7 @@ export class Campaign implements AsyncDisposable {
   readonly #changed = new Bell();
   #resigning: Promise<void> | undefined;
 
-  private constructor(wire: Wire, presence: Presence, joined: Candidacy) {
+  private constructor(wire: KeeperWire, presence: AgentPresence, joined: Candidacy) {
     this.group = joined.election.group;
     this.#wire = wire;
     this.#presence = presence;
@@ -61,13 +61,13 @@ export class Campaign implements AsyncDisposable {
   }
 
   static async begin(
-    wire: Wire,
-    presence: Presence,
-    options: CallOptions & { readonly group: string },
+    wire: KeeperWire,
+    presence: AgentPresence,
+    options: KeeperCallOptions & { readonly group: string },
   ): Promise<Campaign> {
     const { group, signal, timeoutMs } = options;
     // The watch first: what happens between the two is told by both, and the later term counts.
-    const watch = new Watch(
+    const watch = new KeeperWatch(
       wire,
       (opening) => wire.open(ElectionService.method.watchElection, { group }, opening),
       { timeoutMs },
@@ -96,7 +96,7 @@ export class Campaign implements AsyncDisposable {
   }
 
   /** Resolves while this candidate leads, or as soon as it does. */
-  async elected({ signal }: Pick<CallOptions, "signal"> = {}): Promise<Leadership> {
+  async elected({ signal }: Pick<KeeperCallOptions, "signal"> = {}): Promise<LeaderTerm> {
     const stop = linked(this.#closed.signal, signal);
     try {
       for (;;) {
@@ -111,7 +111,9 @@ export class Campaign implements AsyncDisposable {
   }
 
   /** The state now, and whenever it is another; a slow reader gets the latest. */
-  async *changes({ signal }: Pick<CallOptions, "signal"> = {}): AsyncGenerator<CampaignState> {
+  async *changes({
+    signal,
+  }: Pick<KeeperCallOptions, "signal"> = {}): AsyncGenerator<CampaignState> {
     const stop = linked(this.#closed.signal, signal);
     try {
       while (!stop.signal.aborted) {
@@ -212,14 +214,17 @@ export class Campaign implements AsyncDisposable {
 }
 
 interface Candidacy {
-  readonly watch: Watch;
+  readonly watch: KeeperWatch;
   readonly election: ElectionState;
 }
 
 async function stand(
-  wire: Wire,
+  wire: KeeperWire,
   { id }: Life,
-  { group, ...options }: CallOptions & { readonly group: string; readonly isPatient?: boolean },
+  {
+    group,
+    ...options
+  }: KeeperCallOptions & { readonly group: string; readonly isPatient?: boolean },
 ): Promise<ElectionState> {
   const { campaign } = ElectionService.method;
   return electionFrom((await wire.call(campaign, { group, agentId: id }, options)).state);

@@ -18,7 +18,7 @@ import {
   policyFrom,
   taskFrom,
 } from "./from-wire.ts";
-import type { AgentInfo, ElectionState, LeaseInfo, Policy, Task } from "./types.ts";
+import type { AgentInfo, ElectionState, LeaseInfo, Policy, KeeperTask } from "./types.ts";
 
 interface EventBase<Kind extends string, Topic extends string> {
   readonly kind: Kind;
@@ -44,13 +44,13 @@ export type KeeperEvent =
   | (EventBase<"event", "policy.set"> & { readonly policy: Policy })
   | (EventBase<"event", "policy.deleted"> & { readonly policyId: string })
   /** Beside its id and status only what changed is filled in; `task.created` has all. */
-  | (EventBase<"event", TaskTopic> & { readonly task: Task });
+  | (EventBase<"event", TaskTopic> & { readonly task: KeeperTask });
 
 /** Of a topic that says no more than that it happened, or that this version does not know. */
 export type OtherEvent = EventBase<"other", string>;
 
 /** The log no longer has the events between the two: read the state anew, then go on. */
-export interface Resync {
+export interface KeeperResync {
   readonly kind: "resync";
   /** The last sequence that was told before. */
   readonly after: number | undefined;
@@ -58,7 +58,7 @@ export interface Resync {
   readonly sequence: number;
 }
 
-export type WatchItem = KeeperEvent | OtherEvent | Resync;
+export type KeeperWatchItem = KeeperEvent | OtherEvent | KeeperResync;
 
 export function eventFrom(event: WireEvent): KeeperEvent | OtherEvent {
   const { topic } = event;

@@ -18,7 +18,7 @@ import type {
   ElectionState,
   LeaseInfo,
   Policy,
-  Task,
+  KeeperTask,
   TaskStatus,
 } from "./types.ts";
 
@@ -79,7 +79,7 @@ export function policyFrom(policy: WirePolicy | undefined): Policy {
   return { id, subject, action, resource, effect };
 }
 
-export function taskFrom(task: WireTask | undefined): Task {
+export function taskFrom(task: WireTask | undefined): KeeperTask {
   if (!task) throw missing("task");
   return {
     id: task.id,

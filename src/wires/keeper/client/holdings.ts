@@ -12,7 +12,7 @@
  */
 import type { HeldLease } from "./lease.ts";
 
-export class Holdings {
+export class LeaseHoldings {
   readonly #byKey = new Map<string, Promise<HeldLease | undefined>>();
 
   /** Nothing when somebody of this program has it, or the daemon gives nothing. */

@@ -1,21 +1,32 @@
 export { codeOf, RollcallError, type ErrorCode } from "../../../core/errors.ts";
 export type { AcquireOptions } from "./acquire.ts";
-export { type Agent } from "./agent.ts";
-export type { Campaign, CampaignState, Leadership } from "./campaign.ts";
-export type { KeeperEvent, OtherEvent, Resync, WatchItem } from "./events.ts";
+export { type KeeperAgent as Agent } from "./agent.ts";
+export type { Campaign, CampaignState, LeaderTerm as Leadership } from "./campaign.ts";
+export type {
+  KeeperEvent,
+  OtherEvent,
+  KeeperResync as Resync,
+  KeeperWatchItem as WatchItem,
+} from "./events.ts";
 export {
   connect,
   type AcquireForOptions,
-  type ConnectOptions,
+  type KeeperConnectOptions as ConnectOptions,
   type FindOptions,
   type Keeper,
   type RegisterOptions,
 } from "./keeper.ts";
-export type { Lease } from "./lease.ts";
-export type { Access, Policies } from "./policies.ts";
+export type { LeaseHandle as Lease } from "./lease.ts";
+export type { PolicyRequest as Access, KeeperPolicies as Policies } from "./policies.ts";
 export type { AgentState } from "./presence.ts";
-export { decodeJson, encodeJson, type Claim, type ClaimRef, type NewTask } from "./tasks.ts";
-export type { Tasks } from "./tasks.ts";
+export {
+  decodeJson,
+  encodeJson,
+  type KeeperClaim as Claim,
+  type ClaimRef,
+  type NewTask,
+} from "./tasks.ts";
+export type { KeeperTasks as Tasks } from "./tasks.ts";
 export type {
   AgentCard,
   AgentInfo,
@@ -24,10 +35,20 @@ export type {
   ElectionState,
   LeaseInfo,
   Policy,
-  Task,
+  KeeperTask as Task,
   TaskStatus,
-  Verdict,
+  PolicyVerdict as Verdict,
 } from "./types.ts";
-export type { Watch, WatchOptions, WatchState } from "./watch.ts";
-export type { CallOptions } from "./wire.ts";
-export type { Handler, Outcome, WorkContext, Worker, WorkOptions } from "./work.ts";
+export type {
+  KeeperWatch as Watch,
+  KeeperWatchOptions as WatchOptions,
+  WatchState,
+} from "./watch.ts";
+export type { KeeperCallOptions as CallOptions } from "./wire.ts";
+export type {
+  WorkHandler as Handler,
+  WorkOutcome as Outcome,
+  WorkContext,
+  Worker,
+  WorkOptions,
+} from "./work.ts";

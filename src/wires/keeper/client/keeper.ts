@@ -22,18 +22,18 @@ import { socketPath } from "../../../machine/places.ts";
 import { RegistryService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { acquire, acquireInTime, type AcquireOptions } from "./acquire.ts";
 import { DEFAULT_ADDRESS, parseAddress } from "./address.ts";
-import { Agent } from "./agent.ts";
+import { KeeperAgent } from "./agent.ts";
 import { agentFrom, secondsOf } from "./from-wire.ts";
-import type { Lease } from "./lease.ts";
+import type { LeaseHandle } from "./lease.ts";
 import { PACE } from "./limits.ts";
-import { Policies, type Access } from "./policies.ts";
-import { Presence, type AgentState } from "./presence.ts";
-import { Tasks } from "./tasks.ts";
-import type { AgentCard, AgentInfo, Verdict } from "./types.ts";
-import { Watch, type WatchOptions } from "./watch.ts";
-import { Wire, type CallOptions } from "./wire.ts";
+import { KeeperPolicies, type PolicyRequest } from "./policies.ts";
+import { AgentPresence, type AgentState } from "./presence.ts";
+import { KeeperTasks } from "./tasks.ts";
+import type { AgentCard, AgentInfo, PolicyVerdict } from "./types.ts";
+import { KeeperWatch, type KeeperWatchOptions } from "./watch.ts";
+import { KeeperWire, type KeeperCallOptions } from "./wire.ts";
 
-export interface ConnectOptions {
+export interface KeeperConnectOptions {
   /** HOST:PORT of the daemon's gRPC door; unless said ROLLCALL_ADDR, or 127.0.0.1:7070. */
   readonly address?: string;
   /**
@@ -56,7 +56,7 @@ export interface ConnectOptions {
   readonly limits?: Partial<ClientLimits>;
 }
 
-export interface RegisterOptions extends Partial<AgentCard>, CallOptions {
+export interface RegisterOptions extends Partial<AgentCard>, KeeperCallOptions {
   readonly name: string;
   /** After how long without a heartbeat it counts as unreachable, and after twice that as dead. */
   readonly ttlMs?: number;
@@ -65,7 +65,7 @@ export interface RegisterOptions extends Partial<AgentCard>, CallOptions {
   readonly onState?: (state: AgentState) => void;
 }
 
-export interface FindOptions extends CallOptions {
+export interface FindOptions extends KeeperCallOptions {
   /** The skill to look for, in plain words; the best match comes first. */
   readonly query?: string;
   /** It must have all of these. */
@@ -77,12 +77,12 @@ export type AcquireForOptions = AcquireOptions & { readonly agentId: string };
 
 export class Keeper implements AsyncDisposable {
   readonly address: string;
-  readonly policies: Policies;
-  readonly tasks: Tasks;
-  readonly #wire: Wire;
+  readonly policies: KeeperPolicies;
+  readonly tasks: KeeperTasks;
+  readonly #wire: KeeperWire;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ConnectOptions = {}) {
+  constructor(options: KeeperConnectOptions = {}) {
     const { clock = systemClock, random = Math.random, limits = {} } = options;
     this.address = parseAddress(options.address ?? process.env["ROLLCALL_ADDR"]);
     const { socket = this.address === DEFAULT_ADDRESS && socketPath() } = options;
@@ -96,17 +96,17 @@ export class Keeper implements AsyncDisposable {
       metadata: bearer(tokenFor(this.address, options)),
     });
     const { timeoutMs = PACE.answerMs } = options;
-    this.#wire = new Wire({ channel, clock, random, timeoutMs });
-    this.policies = new Policies(this.#wire);
-    this.tasks = new Tasks(this.#wire);
+    this.#wire = new KeeperWire({ channel, clock, random, timeoutMs });
+    this.policies = new KeeperPolicies(this.#wire);
+    this.tasks = new KeeperTasks(this.#wire);
   }
 
   /** Announces an agent, and keeps it alive until it is closed. */
-  async register(options: RegisterOptions): Promise<Agent> {
+  async register(options: RegisterOptions): Promise<KeeperAgent> {
     const { name, description = "", version = "", capabilities = [], tools = [] } = options;
     const { metadata = {}, ttlMs = TTL.agentDefaultMs, reregister = true, onState } = options;
     const { signal, timeoutMs } = options;
-    const presence = await Presence.begin(this.#wire, {
+    const presence = await AgentPresence.begin(this.#wire, {
       card: { name, description, version, capabilities, tools, metadata },
       ttlMs: secondsOf(ttlMs) * 1000,
       reregister,
@@ -115,7 +115,7 @@ export class Keeper implements AsyncDisposable {
     });
     // By itself: what it throws is its own fault, and must not stop the heartbeats.
     if (onState) presence.onState((state) => queueMicrotask(() => onState(state)));
-    return new Agent({ wire: this.#wire, tasks: this.tasks, presence });
+    return new KeeperAgent({ wire: this.#wire, tasks: this.tasks, presence });
   }
 
   /** Agents that are alive, the best first. */
@@ -127,7 +127,7 @@ export class Keeper implements AsyncDisposable {
   }
 
   /** Any agent, dead ones included as long as they are remembered. */
-  async getAgent(agentId: string, options: CallOptions = {}): Promise<AgentInfo> {
+  async getAgent(agentId: string, options: KeeperCallOptions = {}): Promise<AgentInfo> {
     const { agent } = await this.#wire.call(RegistryService.method.getAgent, { agentId }, options);
     return agentFrom(agent);
   }
@@ -136,24 +136,24 @@ export class Keeper implements AsyncDisposable {
   acquireLease(
     taskId: string,
     options: AcquireForOptions & { readonly wait: true },
-  ): Promise<Lease>;
-  acquireLease(taskId: string, options: AcquireForOptions): Promise<Lease | undefined>;
+  ): Promise<LeaseHandle>;
+  acquireLease(taskId: string, options: AcquireForOptions): Promise<LeaseHandle | undefined>;
   acquireLease(
     taskId: string,
     { agentId, ...options }: AcquireForOptions,
-  ): Promise<Lease | undefined> {
+  ): Promise<LeaseHandle | undefined> {
     return (options.wait ? acquireInTime : acquire)(this.#wire, { taskId, agentId }, options);
   }
 
   /** Whether a subject may do an action, and why. */
-  check(access: Access, options: CallOptions = {}): Promise<Verdict> {
+  check(access: PolicyRequest, options: KeeperCallOptions = {}): Promise<PolicyVerdict> {
     return this.policies.check(access, options);
   }
 
   /** Everything that happens, in order, once each, across restarts of the daemon. */
-  watch(options: WatchOptions = {}): Watch {
+  watch(options: KeeperWatchOptions = {}): KeeperWatch {
     const request = { topics: [...(options.topics ?? [])] };
-    return new Watch(
+    return new KeeperWatch(
       this.#wire,
       (opening) => this.#wire.open(RegistryService.method.watch, request, opening),
       options,
@@ -171,11 +171,14 @@ export class Keeper implements AsyncDisposable {
   }
 }
 
-function tokenFor(address: string, { address: given, token }: ConnectOptions): string | undefined {
+function tokenFor(
+  address: string,
+  { address: given, token }: KeeperConnectOptions,
+): string | undefined {
   const fromEnvironment = given === undefined ? findToken(undefined, process.env) : undefined;
   return token ?? fromEnvironment ?? localToken(`http://${address}`);
 }
 
-export function connect(options: ConnectOptions = {}): Keeper {
+export function connect(options: KeeperConnectOptions = {}): Keeper {
   return new Keeper(options);
 }

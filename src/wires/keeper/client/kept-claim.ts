@@ -12,17 +12,17 @@ import { RegistryService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { RENEW_TASK } from "../server/metadata.ts";
 import type { Life } from "./presence.ts";
 import { Renewal } from "./renewal.ts";
-import { fenceOf, type Claim } from "./tasks.ts";
-import type { Wire } from "./wire.ts";
+import { fenceOf, type KeeperClaim } from "./tasks.ts";
+import type { KeeperWire } from "./wire.ts";
 
 export class KeptClaim {
-  readonly claim: Claim;
+  readonly claim: KeeperClaim;
   readonly #life: Life;
   readonly #abort = new AbortController();
   readonly #renewal: Renewal | undefined;
   #isLost = false;
 
-  constructor(wire: Wire, claim: Claim, life: Life) {
+  constructor(wire: KeeperWire, claim: KeeperClaim, life: Life) {
     this.claim = claim;
     this.#life = life;
     const { ttlMs } = claim;
@@ -52,7 +52,7 @@ export class KeptClaim {
     this.#life.signal.removeEventListener("abort", this.#onDeath);
   }
 
-  #keep(wire: Wire, ttlMs: number): Renewal {
+  #keep(wire: KeeperWire, ttlMs: number): Renewal {
     const { task, agentId } = this.claim;
     const metadata = { ...fenceOf(this.claim), [RENEW_TASK]: task.id };
     return new Renewal({

@@ -18,7 +18,7 @@ import { PACE } from "./limits.ts";
 import type { Life } from "./presence.ts";
 import { Renewal, type RenewalCall } from "./renewal.ts";
 import type { LeaseInfo } from "./types.ts";
-import type { Wire } from "./wire.ts";
+import type { KeeperWire } from "./wire.ts";
 
 export interface LeaseGrant {
   readonly info: LeaseInfo;
@@ -30,7 +30,7 @@ export interface LeaseGrant {
 }
 
 /** A lease, as its holder sees it. */
-export interface Lease extends AsyncDisposable {
+export interface LeaseHandle extends AsyncDisposable {
   readonly taskId: string;
   readonly holder: string;
   /** To be sent along with whatever is done under the lease: who gets an older one can refuse. */
@@ -48,8 +48,8 @@ export interface Lease extends AsyncDisposable {
   release(): Promise<void>;
 }
 
-export class HeldLease implements Lease {
-  readonly #wire: Wire;
+export class HeldLease implements LeaseHandle {
+  readonly #wire: KeeperWire;
   readonly #ttlMs: number;
   readonly #abort = new AbortController();
   readonly #renewal: Renewal;
@@ -60,7 +60,7 @@ export class HeldLease implements Lease {
   #isGone = false;
   #onReleased: () => void = () => undefined;
 
-  constructor(wire: Wire, { info, ttlMs, since, life }: LeaseGrant) {
+  constructor(wire: KeeperWire, { info, ttlMs, since, life }: LeaseGrant) {
     this.#wire = wire;
     this.#info = info;
     this.#ttlMs = ttlMs;

@@ -22,7 +22,7 @@ import { secondsOf } from "./from-wire.ts";
 import { PACE } from "./limits.ts";
 import { Renewal } from "./renewal.ts";
 import type { AgentCard } from "./types.ts";
-import type { CallOptions, Wire } from "./wire.ts";
+import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
 
 export type AgentState =
   /** `formerId` is that of the life before, if there was one. */
@@ -49,26 +49,26 @@ export interface Life {
   leftMs(): number;
 }
 
-export interface PresenceOptions extends CallOptions {
+export interface PresenceOptions extends KeeperCallOptions {
   readonly card: AgentCard;
   readonly ttlMs: number;
   readonly reregister: boolean;
 }
 
-type Listener = (state: AgentState) => void;
+type StateListener = (state: AgentState) => void;
 
-export class Presence {
+export class AgentPresence {
   readonly card: AgentCard;
   readonly ttlMs: number;
-  readonly #wire: Wire;
+  readonly #wire: KeeperWire;
   readonly #reregisters: boolean;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<StateListener>();
   readonly #closed = new AbortController();
   #life: LivedLife;
   #state: AgentState;
   #closing: Promise<void> | undefined;
 
-  private constructor(wire: Wire, options: PresenceOptions, life: Registration) {
+  private constructor(wire: KeeperWire, options: PresenceOptions, life: Registration) {
     this.card = options.card;
     this.ttlMs = options.ttlMs;
     this.#wire = wire;
@@ -77,8 +77,8 @@ export class Presence {
     this.#state = { kind: "alive", id: life.id };
   }
 
-  static async begin(wire: Wire, options: PresenceOptions): Promise<Presence> {
-    return new Presence(wire, options, await registered(wire, options));
+  static async begin(wire: KeeperWire, options: PresenceOptions): Promise<AgentPresence> {
+    return new AgentPresence(wire, options, await registered(wire, options));
   }
 
   get life(): Life {
@@ -90,7 +90,7 @@ export class Presence {
   }
 
   /** Calls with every state from now on; returns how to stop. */
-  onState(listener: Listener): () => void {
+  onState(listener: StateListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -201,7 +201,7 @@ interface Registration {
 }
 
 async function registered(
-  wire: Wire,
+  wire: KeeperWire,
   options: Pick<PresenceOptions, "card" | "ttlMs" | "signal" | "timeoutMs"> & {
     readonly isBackground?: boolean;
   },

@@ -3,8 +3,8 @@ import { invalidArgument } from "../../../core/errors.ts";
 import { TaskService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { CLAIM_TTL_MS, FENCING_TOKEN } from "../server/metadata.ts";
 import { secondsOf, taskFrom, wireStatus } from "./from-wire.ts";
-import type { Task, TaskStatus } from "./types.ts";
-import type { CallOptions, Wire } from "./wire.ts";
+import type { KeeperTask, TaskStatus } from "./types.ts";
+import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
 
 export interface NewTask {
   readonly type: string;
@@ -19,8 +19,8 @@ export interface NewTask {
 }
 
 /** A task in an agent's hands. */
-export interface Claim {
-  readonly task: Task;
+export interface KeeperClaim {
+  readonly task: KeeperTask;
   readonly agentId: string;
   /** Tells this claim from one before or after it; absent where the daemon does not tell. */
   readonly token?: number;
@@ -29,21 +29,21 @@ export interface Claim {
 
 /** As much of a claim as it takes to end it. */
 export interface ClaimRef {
-  readonly task: Pick<Task, "id">;
+  readonly task: Pick<KeeperTask, "id">;
   readonly agentId: string;
   readonly token?: number;
 }
 
 const { method } = TaskService;
 
-export class Tasks {
-  readonly #wire: Wire;
+export class KeeperTasks {
+  readonly #wire: KeeperWire;
 
-  constructor(wire: Wire) {
+  constructor(wire: KeeperWire) {
     this.#wire = wire;
   }
 
-  async create(task: NewTask, options: CallOptions = {}): Promise<Task> {
+  async create(task: NewTask, options: KeeperCallOptions = {}): Promise<KeeperTask> {
     const request = {
       type: task.type,
       input: inputOf(task),
@@ -55,7 +55,7 @@ export class Tasks {
   }
 
   /** Waits until there is one that fits; if it is cancelled before, nothing is claimed. */
-  async claim(agentId: string, options: CallOptions = {}): Promise<Claim> {
+  async claim(agentId: string, options: KeeperCallOptions = {}): Promise<KeeperClaim> {
     const { timeoutMs } = options;
     const sent = { ...options, isPatient: timeoutMs === undefined };
     const { message, header } = await this.#wire.ask(method.claimTask, { agentId }, sent);
@@ -72,7 +72,7 @@ export class Tasks {
   async complete(
     claim: ClaimRef,
     output: Uint8Array = NOTHING,
-    options: CallOptions = {},
+    options: KeeperCallOptions = {},
   ): Promise<void> {
     const { task, agentId } = claim;
     const sent = { ...options, metadata: fenceOf(claim) };
@@ -80,20 +80,20 @@ export class Tasks {
   }
 
   /** Back to the queue, or the end of it when no retry is left. */
-  async fail(claim: ClaimRef, reason: string, options: CallOptions = {}): Promise<void> {
+  async fail(claim: ClaimRef, reason: string, options: KeeperCallOptions = {}): Promise<void> {
     const { task, agentId } = claim;
     const sent = { ...options, metadata: fenceOf(claim) };
     await this.#wire.call(method.failTask, { taskId: task.id, agentId, reason }, sent);
   }
 
-  async get(taskId: string, options: CallOptions = {}): Promise<Task> {
+  async get(taskId: string, options: KeeperCallOptions = {}): Promise<KeeperTask> {
     return taskFrom((await this.#wire.call(method.getTask, { taskId }, options)).task);
   }
 
   /** The tasks with this status; all without one. */
   async list(
-    options: CallOptions & { readonly status?: TaskStatus } = {},
-  ): Promise<readonly Task[]> {
+    options: KeeperCallOptions & { readonly status?: TaskStatus } = {},
+  ): Promise<readonly KeeperTask[]> {
     const { status, ...rest } = options;
     const request = { status: wireStatus(status) };
     return (await this.#wire.call(method.listTasks, request, rest)).tasks.map(taskFrom);

@@ -33,7 +33,7 @@ export interface ElectionState {
   readonly electedAtMs: number;
 }
 
-export interface Task {
+export interface KeeperTask {
   readonly id: string;
   readonly type: string;
   readonly input: Uint8Array;
@@ -51,7 +51,7 @@ export interface Task {
   readonly finishedAtMs: number;
 }
 
-export interface Verdict {
+export interface PolicyVerdict {
   readonly allowed: boolean;
   /** Which policy decided, or that none matched. */
   readonly reason: string;

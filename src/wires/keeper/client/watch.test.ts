@@ -11,8 +11,8 @@ import {
 } from "../../../../test/support/grpc/server.ts";
 import { EventSchema, LeaseSchema } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { connect } from "./keeper.ts";
-import type { WatchItem } from "./events.ts";
-import type { WatchOptions, WatchState } from "./watch.ts";
+import type { KeeperWatchItem } from "./events.ts";
+import type { KeeperWatchOptions, WatchState } from "./watch.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -47,7 +47,7 @@ function connection(
   };
 }
 
-async function watching(scripts: readonly Script[], options: WatchOptions = {}) {
+async function watching(scripts: readonly Script[], options: KeeperWatchOptions = {}) {
   const server = await serveScript(scripts);
   const keeper = connect({ address: server.address, limits: { firstRetryMs: 1, lastRetryMs: 2 } });
   cleanups.push(
@@ -59,8 +59,11 @@ async function watching(scripts: readonly Script[], options: WatchOptions = {}) 
   return { server, keeper, watch, states };
 }
 
-async function take(count: number, watch: AsyncIterable<WatchItem>): Promise<WatchItem[]> {
-  const items: WatchItem[] = [];
+async function take(
+  count: number,
+  watch: AsyncIterable<KeeperWatchItem>,
+): Promise<KeeperWatchItem[]> {
+  const items: KeeperWatchItem[] = [];
   for await (const item of watch) {
     items.push(item);
     if (items.length === count) break;
@@ -68,7 +71,7 @@ async function take(count: number, watch: AsyncIterable<WatchItem>): Promise<Wat
   return items;
 }
 
-function places(items: readonly WatchItem[]): readonly unknown[] {
+function places(items: readonly KeeperWatchItem[]): readonly unknown[] {
   return items.map((item) => (item.kind === "resync" ? "resync" : item.sequence));
 }
 
@@ -167,7 +170,7 @@ test("stopping ends it quietly and at once, and the daemon hears of it", async (
     connection([1], "stays")(stream, headers);
   };
   const { watch } = await watching([script], { signal: stop.signal });
-  const seen: WatchItem[] = [];
+  const seen: KeeperWatchItem[] = [];
   for await (const item of watch) {
     seen.push(item);
     queueMicrotask(() => stop.abort());

@@ -15,15 +15,15 @@ import type { GrpcReplies } from "../../../net/grpc/client.ts";
 import { backOff, pause } from "../../../machine/waiting.ts";
 import type { EventSchema } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { FROM_SEQUENCE, SEQUENCE } from "../server/metadata.ts";
-import { eventFrom, type Resync, type WatchItem } from "./events.ts";
+import { eventFrom, type KeeperResync, type KeeperWatchItem } from "./events.ts";
 import { PACE } from "./limits.ts";
-import type { CallOptions, Wire } from "./wire.ts";
+import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
 
 export type WatchState =
   | { readonly kind: "open"; readonly after: number | undefined }
   | { readonly kind: "lost"; readonly reason: string; readonly after: number | undefined };
 
-export interface WatchOptions extends CallOptions {
+export interface KeeperWatchOptions extends KeeperCallOptions {
   /** Topics begin with one of these; none means every topic. */
   readonly topics?: readonly string[];
   /** The last sequence already seen; absent means from now on. */
@@ -31,31 +31,31 @@ export interface WatchOptions extends CallOptions {
   readonly onState?: (state: WatchState) => void;
 }
 
-interface Opening {
+interface WatchCall {
   readonly metadata: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
   readonly isPatient?: boolean;
 }
 
-type Open = (opening: Opening) => Promise<GrpcReplies<typeof EventSchema>>;
+type OpenWatch = (opening: WatchCall) => Promise<GrpcReplies<typeof EventSchema>>;
 
-export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
-  readonly #wire: Wire;
-  readonly #open: Open;
-  readonly #options: WatchOptions;
+export class KeeperWatch implements AsyncIterable<KeeperWatchItem>, AsyncDisposable {
+  readonly #wire: KeeperWire;
+  readonly #open: OpenWatch;
+  readonly #options: KeeperWatchOptions;
   readonly #stop = new AbortController();
   readonly #letGo: () => void;
   readonly #first: Promise<GrpcReplies<typeof EventSchema>>;
-  readonly #items: AsyncGenerator<WatchItem>;
+  readonly #items: AsyncGenerator<KeeperWatchItem>;
   #after: number | undefined;
   /** Told with the next item. */
-  #resync: Resync | undefined;
+  #resync: KeeperResync | undefined;
   #isOpen = false;
   /** Connections since something last came. */
   #tries = 0;
 
-  constructor(wire: Wire, open: Open, options: WatchOptions = {}) {
+  constructor(wire: KeeperWire, open: OpenWatch, options: KeeperWatchOptions = {}) {
     this.#wire = wire;
     this.#open = open;
     this.#options = options;
@@ -81,7 +81,7 @@ export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
   }
 
   /** One reader at a time. Ends quietly when it is closed, or the signal aborts. */
-  [Symbol.asyncIterator](): AsyncGenerator<WatchItem> {
+  [Symbol.asyncIterator](): AsyncGenerator<KeeperWatchItem> {
     return this.#items;
   }
 
@@ -99,7 +99,7 @@ export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
 
   readonly #onAbort = () => void this.close();
 
-  async *#follow(): AsyncGenerator<WatchItem> {
+  async *#follow(): AsyncGenerator<KeeperWatchItem> {
     try {
       let replies = await this.#first;
       for (;;) {
@@ -115,7 +115,7 @@ export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
   }
 
   /** Until this connection ends in a way that another may do better. */
-  async *#read(replies: GrpcReplies<typeof EventSchema>): AsyncGenerator<WatchItem> {
+  async *#read(replies: GrpcReplies<typeof EventSchema>): AsyncGenerator<KeeperWatchItem> {
     if (this.#resync) yield this.#resync;
     this.#resync = undefined;
     try {
@@ -133,7 +133,7 @@ export class Watch implements AsyncIterable<WatchItem>, AsyncDisposable {
   }
 
   async #connect(
-    options: Pick<Opening, "timeoutMs" | "isPatient">,
+    options: Pick<WatchCall, "timeoutMs" | "isPatient">,
   ): Promise<GrpcReplies<typeof EventSchema>> {
     for (;;) {
       const after = this.#resync ? undefined : this.#after;

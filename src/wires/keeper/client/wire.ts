@@ -16,17 +16,17 @@ import {
   type GrpcReply,
 } from "../../../net/grpc/client.ts";
 import type { ChannelCallOptions, GrpcChannel } from "../../../net/grpc/client-channel.ts";
-import { Holdings } from "./holdings.ts";
+import { LeaseHoldings } from "./holdings.ts";
 import { isRepeatable } from "./retries.ts";
 
 /** The options of every call. */
-export interface CallOptions {
+export interface KeeperCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer, a daemon that is away included. */
   readonly timeoutMs?: number | undefined;
 }
 
-interface WireCallOptions extends CallOptions {
+interface WireCallOptions extends KeeperCallOptions {
   readonly metadata?: ChannelCallOptions["metadata"];
   readonly isBackground?: boolean;
   /** It waits as long as it takes. */
@@ -45,10 +45,10 @@ export interface WireOptions {
   readonly timeoutMs: number;
 }
 
-export class Wire {
+export class KeeperWire {
   readonly clock: Clock;
   readonly random: () => number;
-  readonly holdings = new Holdings();
+  readonly holdings = new LeaseHoldings();
   /** The keys of the agents that were registered here: every call for one of them has its key. */
   readonly agentKeys = new Map<string, string>();
   readonly #channel: GrpcChannel;

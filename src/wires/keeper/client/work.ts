@@ -15,10 +15,10 @@ import { backOff, linked, pause, unlessAborted } from "../../../machine/waiting.
 import { Bell } from "./bell.ts";
 import { KeptClaim } from "./kept-claim.ts";
 import { PACE } from "./limits.ts";
-import type { Life, Presence } from "./presence.ts";
-import { encodeJson, type Claim, type Tasks } from "./tasks.ts";
-import type { Task } from "./types.ts";
-import type { Wire } from "./wire.ts";
+import type { Life, AgentPresence } from "./presence.ts";
+import { encodeJson, type KeeperClaim, type KeeperTasks } from "./tasks.ts";
+import type { KeeperTask } from "./types.ts";
+import type { KeeperWire } from "./wire.ts";
 
 export interface WorkContext {
   /** Aborts when the claim is lost, or the worker must stop: then the result is not used. */
@@ -32,13 +32,13 @@ export interface WorkContext {
  * Does the task. What it returns is the output: bytes as they are, nothing as nothing, anything
  * else as JSON. What it throws is why the task failed.
  */
-export type Handler = (task: Task, context: WorkContext) => unknown;
+export type WorkHandler = (task: KeeperTask, context: WorkContext) => unknown;
 
-export type Outcome =
-  | { readonly kind: "completed"; readonly task: Task }
-  | { readonly kind: "failed"; readonly task: Task; readonly error: unknown }
+export type WorkOutcome =
+  | { readonly kind: "completed"; readonly task: KeeperTask }
+  | { readonly kind: "failed"; readonly task: KeeperTask; readonly error: unknown }
   /** Somebody else may do it: whatever came of it here does not count. */
-  | { readonly kind: "lost"; readonly task: Task; readonly error: unknown };
+  | { readonly kind: "lost"; readonly task: KeeperTask; readonly error: unknown };
 
 export interface WorkOptions {
   /** How many tasks at once; 1 unless said. */
@@ -47,27 +47,27 @@ export interface WorkOptions {
   readonly signal?: AbortSignal;
   /** How long what runs may go on after that. */
   readonly graceMs?: number;
-  readonly onOutcome?: (outcome: Outcome) => void;
+  readonly onOutcome?: (outcome: WorkOutcome) => void;
 }
 
 export interface WorkerParts {
-  readonly wire: Wire;
-  readonly tasks: Tasks;
-  readonly presence: Presence;
+  readonly wire: KeeperWire;
+  readonly tasks: KeeperTasks;
+  readonly presence: AgentPresence;
 }
 
 export class Worker implements AsyncDisposable {
   /** Resolves when it has stopped; rejects when it could not go on. */
   readonly finished: Promise<void>;
   readonly #parts: WorkerParts;
-  readonly #handler: Handler;
+  readonly #handler: WorkHandler;
   readonly #options: WorkOptions;
   readonly #stop = new AbortController();
   readonly #running = new Set<KeptClaim>();
   readonly #lifeChanged = new Bell();
   readonly #stopListening: () => void;
 
-  constructor(parts: WorkerParts, handler: Handler, options: WorkOptions) {
+  constructor(parts: WorkerParts, handler: WorkHandler, options: WorkOptions) {
     const { concurrency = 1 } = options;
     if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > COUNT.claimsPerAgent) {
       throw invalidArgument(
@@ -155,7 +155,7 @@ export class Worker implements AsyncDisposable {
   }
 
   /** Nothing when the life ends or the worker is to stop. */
-  async #claim(life: Life): Promise<Claim | undefined> {
+  async #claim(life: Life): Promise<KeeperClaim | undefined> {
     const { wire, tasks } = this.#parts;
     const { signal, unlink } = linked(this.#stop.signal, life.signal);
     try {
@@ -172,7 +172,7 @@ export class Worker implements AsyncDisposable {
     }
   }
 
-  async #run(claim: Claim, life: Life): Promise<void> {
+  async #run(claim: KeeperClaim, life: Life): Promise<void> {
     const kept = new KeptClaim(this.#parts.wire, claim, life);
     this.#running.add(kept);
     try {
@@ -184,7 +184,7 @@ export class Worker implements AsyncDisposable {
     }
   }
 
-  async #outcomeOf(kept: KeptClaim): Promise<Outcome> {
+  async #outcomeOf(kept: KeptClaim): Promise<WorkOutcome> {
     const { signal, claim } = kept;
     const { task, agentId, token } = claim;
     try {
@@ -200,7 +200,7 @@ export class Worker implements AsyncDisposable {
   }
 
   /** Throws what keeps it from ever being completed. */
-  async #complete(kept: KeptClaim, output: Uint8Array): Promise<Outcome> {
+  async #complete(kept: KeptClaim, output: Uint8Array): Promise<WorkOutcome> {
     const { wire, tasks } = this.#parts;
     const { claim, signal } = kept;
     const { task } = claim;
@@ -221,7 +221,7 @@ export class Worker implements AsyncDisposable {
     }
   }
 
-  async #fail(claim: Claim, error: unknown): Promise<void> {
+  async #fail(claim: KeeperClaim, error: unknown): Promise<void> {
     const reason = error instanceof Error ? error.message || error.name : String(error);
     // Not told, the claim runs out: the same, only later.
     await this.#parts.tasks.fail(claim, reason).catch(() => undefined);
