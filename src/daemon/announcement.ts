@@ -52,8 +52,9 @@ function usersOf({ localTrust, localTokenFile, allowedUsers }: Config): string {
   if (localTrust === "any") return "whichever user calls";
   if (localTrust === "token") return `and on it the socket, or with the token in ${localTokenFile}`;
   if (localTrust === "none") return "and on it only the socket";
-  const names = [userInfo().username, ...allowedUsers.map(({ name }) => name)];
-  return `and of its users ${names.join(", ")} and root`.replace("root and root", "root");
+  const names = [userInfo().username, ...allowedUsers.map(({ name }) => name), "root"];
+  const users = [...new Set(names)];
+  return `and on it ${users.length > 1 ? "the users" : "the user"} ${users.join(", ")}`;
 }
 
 /** The address for clients: they cannot connect to "every interface". */

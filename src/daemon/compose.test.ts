@@ -52,7 +52,7 @@ describe("a daemon that is up", () => {
       `  HTTP   http://127.0.0.1:${httpPort(daemon)}`,
       `  gRPC   127.0.0.1:${daemon.grpcAddress?.port}`,
       "  state  memory, gone when it stops",
-      expect.stringContaining("  only this machine is answered, and of its users "),
+      expect.stringContaining("  only this machine is answered, and on it "),
     ]);
     const wide = await start({ addr: { host: "0.0.0.0", port: 0 } });
     const said = wide.announcement().join("\n");

@@ -240,6 +240,15 @@ describe("doctor", () => {
     expect(code).toBe(0);
   });
 
+  test("finds the daemon of this user by its socket, and says its real address", async () => {
+    using folder = scratch();
+    const home = { home: folder.path };
+    await using up = start(["up", "--addr=127.0.0.1:0", "--http-addr=127.0.0.1:0"], home);
+    const [, url = ""] = await up.says(/HTTP +(http:\S+)[^]*socket/);
+    const { stdout } = await run(["doctor"], home);
+    expect(stdout).toMatch(new RegExp(`^ok +daemon +.* answers at ${url}$`, "m"));
+  });
+
   test("ends with 1 when something is broken: a setting, a file that is no database", async () => {
     using folder = scratch();
     const options = { env: { ROLLCALL_URL: "127.0.0.1:1" } };

@@ -86,7 +86,7 @@ async function examine(
   const daemon = await lookUp(client, "daemon.status", { input: {} }).catch(
     (error: unknown) => error as Error,
   );
-  const scene = { env, config, url: client.url, daemon, nowMs: Date.now() };
+  const scene = { env, config, target, daemon, nowMs: Date.now() };
   // One after the other: each may use the disk and the ports that the next one looks at.
   for (const check of checks) findings.push(...(await check(scene)));
   return findings;

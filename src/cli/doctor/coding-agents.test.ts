@@ -17,7 +17,13 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 async function said(nowMs = Date.now()): Promise<readonly string[]> {
   const env = { HOME: home, XDG_STATE_HOME: home };
-  const scene = { env, config: undefined, url: "", daemon: new Error("none"), nowMs };
+  const scene = {
+    env,
+    config: undefined,
+    target: { url: "", socket: false as const },
+    daemon: new Error("none"),
+    nowMs,
+  };
   return (await checkCodingAgents(scene)).map(({ verdict, what }) => `${verdict}: ${what}`);
 }
 

@@ -5,12 +5,14 @@ import { formatAddress, type Address } from "../../daemon/address.ts";
 import type { Config } from "../../daemon/config.ts";
 import { fail, ok, warn, type Check, type Finding } from "./finding.ts";
 
-export const checkDaemon: Check = async ({ url, config, daemon }) => {
+export const checkDaemon: Check = async ({ target, config, daemon }) => {
   if (daemon instanceof Error) {
     const ports = config ? await portFindings(config) : [];
     return [absence(daemon), ...ports];
   }
-  const { version, pid, state, trouble, exposure } = daemon;
+  const { version, pid, state, trouble, exposure, httpAddress } = daemon;
+  // By its socket the daemon of this machine is found wherever its ports are.
+  const place = target.socket === false ? target.url : `http://${httpAddress}`;
   const name = `rollcall ${version}, process ${pid}, state in ${state}`;
   const readiness =
     trouble === ""
@@ -19,7 +21,7 @@ export const checkDaemon: Check = async ({ url, config, daemon }) => {
   const exposed = exposure.map((each) =>
     warn("exposure", each, "if that is not meant, see docs/security.md"),
   );
-  return [ok("daemon", `${name}, answers at ${url}`), readiness, ...exposed];
+  return [ok("daemon", `${name}, answers at ${place}`), readiness, ...exposed];
 };
 
 /** Nobody there is no fault, nor is a refusal; an answer that is none of a daemon is. */

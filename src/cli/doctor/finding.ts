@@ -1,6 +1,7 @@
 /** The result of a check of `rollcall doctor`: one line, and the fix if something is wrong. */
 import type { Config } from "../../daemon/config.ts";
 import type { Environment } from "../../machine/surroundings.ts";
+import type { Target } from "../../net/http/target.ts";
 import type { AnswerOf } from "../../operations/table.ts";
 
 export interface Finding {
@@ -15,8 +16,9 @@ export interface DoctorScene {
   readonly env: Environment;
   /** Absent when it cannot be read; that is a finding of its own. */
   readonly config: Config | undefined;
-  readonly url: string;
-  /** The status of the daemon at the URL, or why there is none. */
+  /** Where commands look for the daemon. */
+  readonly target: Target;
+  /** Its status, or why there is none. */
   readonly daemon: AnswerOf<"daemon.status"> | Error;
   readonly nowMs: number;
 }

@@ -12,7 +12,13 @@ test("the oldest Node that works is well, the one before it is not", () => {
 });
 
 async function saidOf(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  const scene = { env, config: undefined, url: "", daemon: new Error("none"), nowMs: 0 };
+  const scene = {
+    env,
+    config: undefined,
+    target: { url: "", socket: false as const },
+    daemon: new Error("none"),
+    nowMs: 0,
+  };
   return (await checkEnvironment(scene)).map(({ verdict, what }) => `${verdict}: ${what}`);
 }
 
