@@ -76,8 +76,7 @@ async function benchHeartbeats(): Promise<void> {
       ids.push(agent.agentId);
       return encode({ type: "agent.registered", agent }, START_MS);
     });
-    await store.log.append({ entries }, head);
-    head += entries.length;
+    ({ head } = await store.log.append({ entries }, { head, mark: head }, { id: `fill.${head}` }));
   }
   const engine = await openEngine(store);
   const beat = (order: readonly string[]) => () =>
@@ -160,8 +159,7 @@ async function writeLog(path: string, events: number): Promise<void> {
   for (const event of dayInTheLog()) {
     entries.push(encode(event, START_MS + head));
     if (entries.length < 100) continue;
-    await store.log.append({ entries }, head);
-    head += entries.length;
+    ({ head } = await store.log.append({ entries }, { head, mark: head }, { id: `fill.${head}` }));
     entries = [];
     if (head >= events) break;
   }

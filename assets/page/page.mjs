@@ -28,7 +28,7 @@ import {
 
 /** @typedef {import("../../src/operations/overview.ts").Overview} Overview */
 /** @typedef {Overview["leases"][number]["holder"]} Who */
-/** @typedef {import("../../src/operations/daemon.ts").Status} Status */
+/** @typedef {import("../../src/operations/daemon.ts").DaemonStatus} Status */
 
 /** Between two readings, at least; a slow daemon is asked less often. */
 const PAUSE_MS = 400;

@@ -160,7 +160,8 @@ async function importJobs(folder: string, count: number, head: number): Promise<
       const job = oldJob({ id: `job_${String(from + i).padStart(8, "0")}`, ...times });
       return encode({ type: "job.imported", job }, nowMs);
     });
-    await store.log.append({ entries }, head + from);
+    const at = head + from;
+    await store.log.append({ entries }, { head: at, mark: at }, { id: `fill.${at}` });
   }
   await store.close();
 }

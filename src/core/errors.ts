@@ -25,6 +25,10 @@ const CODES = {
   UNAVAILABLE: row(14, 503, "later"),
   /** Another node has written to the log: this one no longer leads. */
   FENCED: row(14, 503, "later"),
+  /** An append may have been written, now or later: the store did not answer in time. */
+  OUTCOME_UNKNOWN: row(14, 503, "later"),
+  /** The log is not the one that was read before: acknowledged entries are gone from it. */
+  DIVERGED: row(15, 500, "never"),
   /** The store is in use by another process; the message names it. */
   LOCKED: row(14, 503, "later"),
   STORAGE_FULL: row(14, 503, "later"),

@@ -167,6 +167,19 @@ export const AUDIT = {
   reasonLength: 300,
 } as const;
 
+/** One append to a log. */
+export const LOG = {
+  /** To a file of one's own: more than may ever wait for it. */
+  ownAppendBytes: 256 * MIB,
+  /** To a database: what it takes as one row or message without holding up others. */
+  sharedAppendBytes: 8 * MIB,
+  /**
+   * How long a store tries to learn what became of an append: longer than it mostly takes to find
+   * the new leader of the database, shorter than the patience of callers.
+   */
+  appendWithinMs: 5 * SECOND,
+} as const;
+
 /** The engine's own bounds. */
 export const ENGINE = {
   /** Commands that wait for the disk; beyond, callers are told to come back. */

@@ -151,6 +151,11 @@ export class Metrics {
     this.#counter("rollcall_heartbeats_total", "Heartbeats taken.", () => stats.heartbeats);
     this.#counter("rollcall_appends_total", "Batches made durable.", () => stats.appends);
     this.#counter("rollcall_rebuilds_total", "Rebuilds after a failure.", () => stats.rebuilds);
+    this.#counter(
+      "rollcall_log_diverged_total",
+      "Times the log had lost acknowledged entries.",
+      () => stats.divergences,
+    );
     this.#counter("rollcall_snapshots_total", "Snapshots saved.", () => engine.snapshotCount);
     this.#gauge("rollcall_watches_open", "Watches that are open.", () => engine.watches.open);
     this.#counter("rollcall_watches_cut_total", "Watches cut.", () => engine.watches.cut);

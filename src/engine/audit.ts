@@ -16,7 +16,7 @@ import { asLine } from "../core/fields.ts";
 import { AUDIT } from "../core/limits.ts";
 import { NOBODY } from "../core/principals.ts";
 import type { Streams } from "../log/streams.ts";
-import type { StreamWriter } from "./committer.ts";
+import type { StreamWriter } from "./batch.ts";
 import { Denials } from "./denials.ts";
 
 const STREAM = "audit";

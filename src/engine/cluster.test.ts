@@ -91,9 +91,13 @@ test("a deposed leader that does not know it yet does not answer reads from memo
 class DeafLog extends TestLog {
   isDeaf = false;
 
-  override async *follow(after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
+  override async *follow(
+    after: number,
+    afterId: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogBatch> {
     const stopped = new Promise((resolve) => signal.addEventListener("abort", resolve));
-    for await (const batch of this.inner.follow(after, signal)) {
+    for await (const batch of this.inner.follow(after, afterId, signal)) {
       if (this.isDeaf) await stopped;
       if (!signal.aborted) yield batch;
     }

@@ -1,13 +1,15 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Event, RecordedEvent } from "../core/events.ts";
+import { encode, type Event, type RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import { RollcallError } from "../core/errors.ts";
 import { markOf } from "../core/clock.ts";
-import type { AppendBatch } from "../log/log.ts";
+import type { AppendBatch, AppendOptions, LogPosition } from "../log/log.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
 import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
-import { Committer, type StreamWriter } from "./committer.ts";
+import type { StreamWriter } from "./batch.ts";
+import { Committer } from "./committer.ts";
 import { LIBRARY } from "../core/by.ts";
+import { newAppendId } from "../../test/support/log/append.ts";
 
 const EVENT: Event = { type: "policy.deleted", id: "p" };
 
@@ -15,11 +17,15 @@ const EVENT: Event = { type: "policy.deleted", id: "p" };
 class BatchLog extends TestLog {
   readonly batches: string[] = [];
 
-  override append(batch: AppendBatch, expectedHead: number): Promise<void> {
+  override append(
+    batch: AppendBatch,
+    at: LogPosition,
+    options: AppendOptions,
+  ): Promise<LogPosition> {
     const { entries, streams = [] } = batch;
     const texts = streams.map(({ stream, entries: own }) => `${stream}:${own.join(",")}`);
     this.batches.push([entries.length, ...texts].join(" "));
-    return super.append(batch, expectedHead);
+    return super.append(batch, at, options);
   }
 }
 
@@ -71,7 +77,8 @@ beforeEach(async () => {
   await log.open();
   committer = new Committer({
     log,
-    head: 0,
+    position: { head: 0, mark: 0 },
+    nextId: newAppendId,
     proved: markOf(clock),
     clock,
     fence: () => 0,
@@ -79,6 +86,10 @@ beforeEach(async () => {
     onFailure: (error) => failures.push(error),
   });
 });
+
+function add(atMs: number): void {
+  committer.add(EVENT, atMs, encode(EVENT, atMs, LIBRARY));
+}
 
 function streamOf(name: string): readonly string[] {
   return medium.streams.get(name)?.entries ?? [];
@@ -98,14 +109,14 @@ describe("a batch", () => {
   test("carries the events and the stream entries of one turn, in one append", async () => {
     const [a, b] = [new TestWriter(committer, "a"), new TestWriter(committer, "b")];
     const release = log.hold();
-    committer.add(EVENT, 1, LIBRARY);
+    add(1);
     a.write("1");
     b.write("1");
-    committer.add(EVENT, 2, LIBRARY);
+    add(2);
     a.write("2");
     await quiet();
     a.write("3");
-    committer.add(EVENT, 3, LIBRARY);
+    add(3);
     release();
     await quiet();
     expect(log.batches).toEqual(["2 a:1,2 b:1", "1 a:3"]);
@@ -119,17 +130,17 @@ describe("a batch", () => {
     await quiet();
     expect(log.batches).toEqual(["0 a:1"]);
     expect(committer).toMatchObject({ head: 0, isSettled: true, streamBytes: 0 });
-    committer.add(EVENT, 1, LIBRARY);
+    add(1);
     expect(await committer.settled("done")).toBe("done");
   });
 
   test("gathered behind others goes with them, each stream once, each told in order", async () => {
     const a = new TestWriter(committer, "a");
-    committer.add(EVENT, 1, LIBRARY);
+    add(1);
     await quiet();
     const release = log.hold();
     for (const text of ["1", "2", "3"]) {
-      committer.add(EVENT, 2, LIBRARY);
+      add(2);
       a.write(text);
       closeEarly();
     }
@@ -177,12 +188,12 @@ describe("an append that fails", () => {
     const a = new TestWriter(committer, "a");
     const release = log.hold();
     log.faults = [{ error, isWritten: false }];
-    committer.add(EVENT, 1, LIBRARY);
+    add(1);
     a.write("1");
     committer.after(note("never"));
     const first = committer.settled("first");
     await quiet();
-    committer.add(EVENT, 2, LIBRARY);
+    add(2);
     a.write("2");
     const second = committer.settled("second");
     release();
@@ -238,4 +249,54 @@ test("producers fill the next batch while the disk takes the last, and then wait
   release();
   await quiet();
   expect(happened.filter((each) => !each.startsWith("a "))).toEqual(["first", "second"]);
+});
+
+describe("a log that takes little at once", () => {
+  const text = "x".repeat(100);
+
+  beforeEach(() => {
+    Object.defineProperty(log, "limits", { value: { appendBytes: 2000 } });
+    committer = new Committer({
+      log,
+      position: { head: 0, mark: 0 },
+      nextId: newAppendId,
+      proved: markOf(clock),
+      clock,
+      fence: () => 0,
+      onDurable: (recorded) => durable.push(...recorded),
+      onFailure: (error) => failures.push(error),
+    });
+  });
+
+  /** A command of so many events. */
+  const decide = (events: number) => {
+    const texts = Array.from({ length: events }, () => text);
+    if (!committer.makeRoom(texts)) return false;
+    for (const each of texts) committer.add(EVENT, 1, each);
+    return true;
+  };
+
+  test("is given batches that end between commands", async () => {
+    const release = log.hold();
+    for (const events of [1, 1, 1, 1, 2, 5, 1]) expect(decide(events)).toBe(true);
+    const settled = committer.settled("all");
+    release();
+    expect(await settled).toBe("all");
+    expect(log.batches.map(Number)).toEqual([3, 3, 5, 1]);
+    expect(durable).toHaveLength(12);
+  });
+
+  test("is not given a command above half of it, and nothing has changed", async () => {
+    decide(1);
+    expect(decide(11)).toBe(false);
+    expect(committer.head).toBe(1);
+    expect(await committer.settled("the other")).toBe("the other");
+    expect(log.batches).toEqual(["1"]);
+  });
+
+  test("has producers of stream entries wait before it is too much", () => {
+    expect(committer.hasRoom(300)).toBe(true);
+    new TestWriter(committer, "a").write("x".repeat(300));
+    expect(committer.hasRoom(300)).toBe(false);
+  });
 });

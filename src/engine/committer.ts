@@ -11,57 +11,36 @@
  *
  * A committer serves one term of leading and is never used again once it failed or was stopped.
  */
-import type { By } from "../core/by.ts";
-import { encode, type Event, type RecordedEvent } from "../core/events.ts";
+import type { Event, RecordedEvent } from "../core/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import { ENGINE } from "../core/limits.ts";
-import type { Log } from "../log/log.ts";
-import type { StreamAppend } from "../log/streams.ts";
+import type { Log, LogPosition } from "../log/log.ts";
 import { markOf, sinceMs, type Clock, type Mark } from "../core/clock.ts";
+import { emptyBatch, isEmpty, merged, MOST_BYTES, mostBytes } from "./batch.ts";
+import type { Batch, StreamWriter } from "./batch.ts";
 
 export interface CommitterOptions {
   readonly log: Log;
-  readonly head: number;
+  readonly position: LogPosition;
+  /** Of the next append. */
+  readonly nextId: () => string;
   /** When the last append that succeeded was begun. */
   readonly proved: Mark;
   readonly clock: Clock;
   /** No token and no term that was handed out is above it. */
   readonly fence: () => number;
-  readonly onDurable: (recorded: readonly RecordedEvent[], tookMs: number) => void;
+  readonly onDurable: OnDurable;
   /** Called once; callers have been told already. */
   readonly onFailure: (error: unknown) => void;
 }
 
-interface Waiter {
-  readonly reply: unknown;
-  readonly resolve: (reply: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
+export type OnDurable = (recorded: readonly RecordedEvent[], append: DurableAppend) => void;
 
-/** Gathers the entries of one stream. */
-export interface StreamWriter {
-  readonly stream: string;
-  /** The batch closes: gives what was gathered, at least one entry, and begins anew. */
-  take(): readonly string[];
-  /** The entries of the oldest batch that was not told of yet are durable. */
-  onDurable(): void;
-}
-
-interface Batch {
-  readonly recorded: RecordedEvent[];
-  readonly waiters: Waiter[];
-  /** Called in order when it is durable, before the writers are told. */
-  readonly calls: (() => void)[];
-  /** Writers still gathering; when the batch is closed their entries are in `streams`. */
-  readonly writers: Set<StreamWriter>;
-  readonly streams: StreamAppend[];
-  /** The writers of these, in that order. */
-  readonly written: StreamWriter[];
-  /** Of the stream entries alone. */
-  streamBytes: number;
-  bytes: number;
-  /** When its first event was added. */
-  openedAtMs: number;
+export interface DurableAppend {
+  readonly id: string;
+  /** Of the log, right after it. */
+  readonly head: number;
+  readonly tookMs: number;
 }
 
 /** How many times a small append's time a batch may gather; shorter is not worth a message. */
@@ -70,13 +49,18 @@ const GATHER_MIN_MS = 0.5;
 
 export class Committer {
   readonly #options: CommitterOptions;
+  /**
+   * The most that commands put into one append, and that one command may: half of what the log
+   * takes, so that the stream entries that go with them have room.
+   */
+  readonly batchBytes: number;
   #open = emptyBatch();
   /** Gathered and waiting for their turn, the first first. */
   readonly #closed: Batch[] = [];
   #inFlight: Batch | undefined;
   #head: number;
-  /** The head of the log: everything up to here is durable. */
-  #written: number;
+  /** Of the log: everything up to its head is durable. */
+  #position: LogPosition;
   #isFlushDue = false;
   #isFlushLater = false;
   #isProofDue = false;
@@ -91,8 +75,9 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
-    this.#head = options.head;
-    this.#written = options.head;
+    this.#head = options.position.head;
+    this.#position = options.position;
+    this.batchBytes = options.log.limits.appendBytes / 2;
     this.#proved = options.proved;
   }
 
@@ -116,10 +101,31 @@ export class Committer {
     return sinceMs(this.#options.clock, this.#proved);
   }
 
-  add(event: Event, atMs: number, by: By): void {
+  /**
+   * Events are about to be added that must not be torn apart: if they do not fit into the open
+   * batch, the next one begins. False when they fit into none.
+   */
+  makeRoom(texts: readonly string[]): boolean {
+    let length = 0;
+    for (const text of texts) length += text.length;
+    if (this.hasRoom(length)) return true;
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    if (bytes > this.batchBytes) return false;
+    if (!isEmpty(this.#open)) {
+      this.#closed.push(this.#close());
+      this.#flush();
+    }
+    return true;
+  }
+
+  /** Whether so many characters surely fit into the open batch. */
+  hasRoom(length: number): boolean {
+    return mostBytes(this.#open) + MOST_BYTES * length <= this.batchBytes;
+  }
+
+  add(event: Event, atMs: number, text: string): void {
     this.#head += 1;
     this.#opened();
-    const text = encode(event, atMs, by);
     this.#open.recorded.push({ sequence: this.#head, atMs, event, text });
     this.#open.bytes += text.length;
     this.#waiting.bytes += text.length;
@@ -253,21 +259,34 @@ export class Committer {
     const entries = batch.recorded.map(({ text }) => text);
     const { streams } = batch;
     const fence = this.#options.fence();
-    this.#options.log.append({ entries, streams, fence }, this.#written).then(
-      () => this.#durable(batch, started),
+    const id = this.#options.nextId();
+    this.#options.log.append({ entries, streams, fence }, this.#position, { id }).then(
+      (position) => this.#durable(batch, { id, position, started }),
       (error: unknown) => this.#failed(error),
     );
   }
 
   /**
    * The closed batch, while the disk keeps up. When more than one waits for it, it was slow for
-   * once, and all that was gathered goes together: one append each would never catch up.
+   * once, and all that was gathered goes together, as far as the log takes it: one append each
+   * would never catch up.
    */
   #takeNext(): Batch | undefined {
     if (this.#closed.length === 1) return this.#closed.shift();
-    const closed = this.#closed.splice(0);
-    const open = this.#takeOpen();
-    return closed.length === 0 ? open : merged(open ? [...closed, open] : closed);
+    const taken: Batch[] = [];
+    let bytes = 0;
+    const fits = (batch: Batch | undefined): batch is Batch => {
+      if (!batch) return false;
+      bytes += mostBytes(batch);
+      return taken.length === 0 || bytes <= this.batchBytes;
+    };
+    for (let next = this.#closed[0]; fits(next); next = this.#closed[0]) {
+      taken.push(next);
+      this.#closed.shift();
+    }
+    const open = this.#closed.length === 0 && fits(this.#open) ? this.#takeOpen() : undefined;
+    if (open) taken.push(open);
+    return taken.length === 0 ? undefined : merged(taken);
   }
 
   #takeOpen(): Batch | undefined {
@@ -295,20 +314,20 @@ export class Committer {
     for (const go of waiters) go();
   }
 
-  #durable(batch: Batch, started: Mark): void {
+  #durable(batch: Batch, { id, position, started }: Written): void {
     if (this.#isStopped) return;
     const tookMs = this.#nowMs() - started.monotonicMs;
     // Forgets slowly, so that one lucky append does not count for ever.
     this.#fastestMs = Math.min(tookMs, this.#fastestMs * 1.01);
     this.#proved = started;
-    this.#written += batch.recorded.length;
+    this.#position = position;
     this.#streamBytes -= batch.streamBytes;
     this.#inFlight = undefined;
     // The next append first, if callers wait for it: the disk works while others are answered.
     const isAwaited = this.#closed.length > 0 || this.#open.waiters.length > 0;
     if (isAwaited) this.#flush();
     else if (!isEmpty(this.#open)) this.#flushLater();
-    this.#options.onDurable(batch.recorded, tookMs);
+    this.#options.onDurable(batch.recorded, { id, head: position.head, tookMs });
     for (const { reply, resolve } of batch.waiters) resolve(reply);
     // Answers first: a job is accepted, and its cancel acknowledged, before its entries are shown.
     for (const call of batch.calls) call();
@@ -323,49 +342,13 @@ export class Committer {
   }
 }
 
-function merged(batches: readonly Batch[]): Batch {
-  const [first] = batches;
-  if (first && batches.length === 1) return first;
-  return {
-    recorded: batches.flatMap(({ recorded }) => recorded),
-    waiters: batches.flatMap(({ waiters }) => waiters),
-    calls: batches.flatMap(({ calls }) => calls),
-    writers: new Set(),
-    streams: eachOnce(batches.flatMap(({ streams }) => streams)),
-    written: batches.flatMap(({ written }) => written),
-    streamBytes: batches.reduce((sum, { streamBytes }) => sum + streamBytes, 0),
-    bytes: batches.reduce((sum, { bytes }) => sum + bytes, 0),
-    openedAtMs: first?.openedAtMs ?? 0,
-  };
-}
-
-function emptyBatch(): Batch {
-  return {
-    recorded: [],
-    waiters: [],
-    calls: [],
-    writers: new Set(),
-    streams: [],
-    written: [],
-    streamBytes: 0,
-    bytes: 0,
-    openedAtMs: 0,
-  };
-}
-
-/** Batches that are merged may have two appends for one stream; the log takes one. */
-function eachOnce(appends: readonly StreamAppend[]): StreamAppend[] {
-  const byStream = new Map<string, StreamAppend>();
-  for (const append of appends) {
-    const { stream, entries } = append;
-    const before = byStream.get(stream);
-    byStream.set(stream, before ? { stream, entries: [...before.entries, ...entries] } : append);
-  }
-  return [...byStream.values()];
-}
-
-function isEmpty({ recorded, writers }: Batch): boolean {
-  return recorded.length === 0 && writers.size === 0;
+/** An append that succeeded. */
+interface Written {
+  readonly id: string;
+  /** Of the log, after it. */
+  readonly position: LogPosition;
+  /** When it was begun. */
+  readonly started: Mark;
 }
 
 function stopped(): RollcallError {

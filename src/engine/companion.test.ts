@@ -5,7 +5,7 @@ import type { Command } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
 import { openEngine, quiet, register, TestLog } from "../../test/support/engine/fixture.ts";
-import type { StreamWriter } from "./committer.ts";
+import type { StreamWriter } from "./batch.ts";
 import type { Companion, Term } from "./companion.ts";
 import { LIBRARY } from "../core/by.ts";
 

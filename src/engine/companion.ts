@@ -10,7 +10,7 @@ import type { Event } from "../core/events.ts";
 import type { Job } from "../core/jobs.ts";
 import type { Command, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
-import type { StreamWriter } from "./committer.ts";
+import type { StreamWriter } from "./batch.ts";
 
 /** The powers of a companion while this node leads. */
 export interface Term {

@@ -30,6 +30,11 @@ export class Follower {
     this.ended = this.#follow();
   }
 
+  /** There was a sign of life that did not come this way. */
+  hear(): void {
+    this.#heard = markOf(this.#options.clock);
+  }
+
   /** How long nothing has been heard of a leader. */
   get silentMs(): number {
     return sinceMs(this.#options.clock, this.#heard);
@@ -61,11 +66,11 @@ export class Follower {
   }
 
   async #follow(): Promise<void> {
-    const { log, rules, replica, clock, onApplied } = this.#options;
+    const { log, rules, replica, onApplied } = this.#options;
     const { signal } = this.#stop;
-    for await (const batch of log.follow(replica.head, signal)) {
+    for await (const batch of log.follow(replica.head, replica.lastId, signal)) {
       if (signal.aborted) return;
-      this.#heard = markOf(clock);
+      this.hear();
       onApplied(apply(replica, rules, batch));
       for (const waiter of this.#waiting) {
         if (waiter.target > replica.head) continue;

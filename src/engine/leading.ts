@@ -10,7 +10,7 @@ import { anothersAgent, auditedTarget } from "../core/audit.ts";
 import { beatBy } from "../core/acting.ts";
 import { fenceOf } from "../core/fencing.ts";
 import { refuse, type Decision } from "../core/decide.ts";
-import type { Event, RecordedEvent } from "../core/events.ts";
+import { encode, type Event } from "../core/events.ts";
 import type { Job } from "../core/jobs.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Command, Reply, ReplyTo, Rules } from "../core/rules.ts";
@@ -19,7 +19,8 @@ import type { Log } from "../log/log.ts";
 import type { Clock, EngineTime, Mark } from "../core/clock.ts";
 import type { Audit } from "./audit.ts";
 import { closing } from "./closing.ts";
-import { Committer, type StreamWriter } from "./committer.ts";
+import type { StreamWriter } from "./batch.ts";
+import { Committer, type OnDurable } from "./committer.ts";
 import type { Companion, Term } from "./companion.ts";
 import type { Replica } from "./replica.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -37,10 +38,12 @@ export interface LeadingOptions {
   /** When the append that made this node lead was begun: as the log has it, and on the clock. */
   readonly claimedAtMs: number;
   readonly proved: Mark;
+  /** For appends. */
+  readonly nextId: () => string;
   readonly newId: () => string;
   readonly companion: Companion | undefined;
   readonly audit: Audit | undefined;
-  readonly onDurable: (recorded: readonly RecordedEvent[], tookMs: number) => void;
+  readonly onDurable: OnDurable;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
@@ -60,18 +63,19 @@ export class Leading implements Term {
   constructor(options: LeadingOptions) {
     this.#options = options;
     this.#lastLookMs = options.claimedAtMs;
-    const { log, rules, replica, clock, proved, onDurable } = options;
+    const { log, rules, replica, clock, proved, nextId, onDurable } = options;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
     this.#committer = new Committer({
       log,
-      head: replica.head,
+      position: { head: replica.head, mark: replica.mark },
+      nextId,
       proved,
       clock,
       fence: () => fenceOf(replica.state),
-      onDurable: (recorded, tookMs) => {
-        onDurable(recorded, tookMs);
+      onDurable: (recorded, append) => {
+        onDurable(recorded, append);
         this.expect(Math.min(rules.due(replica.state) ?? Infinity, this.#snapshotDueMs));
       },
       onFailure: (error) => this.#over(error),
@@ -110,8 +114,10 @@ export class Leading implements Term {
 
   reserve(length: number): void {
     const { waitingStreamBytes } = ENGINE;
-    if (this.#committer.streamBytes + length <= waitingStreamBytes) return;
-    const message = `more than ${waitingStreamBytes} bytes of job events wait for the disk`;
+    const isWithin = this.#committer.streamBytes + length <= waitingStreamBytes;
+    if (isWithin && this.#committer.hasRoom(length)) return;
+    const most = isWithin ? this.#committer.batchBytes : waitingStreamBytes;
+    const message = `more than ${most} bytes of job events wait for the disk`;
     throw new RollcallError("LIMIT_EXCEEDED", message);
   }
 
@@ -172,12 +178,18 @@ export class Leading implements Term {
       }
       return decision;
     }
+    const texts = decision.events.map((event) => encode(event, nowMs, by));
+    if (!this.#committer.makeRoom(texts)) {
+      stats.refusals += 1;
+      const most = this.#committer.batchBytes;
+      return refuse("LIMIT_EXCEEDED", `${command.type} has events of more than ${most} bytes`);
+    }
     if (audit && decision.events.length > 0) this.#note(audit, command, by);
     if (command.type === "agent.heartbeat" && beat(replica.state, command.agentId, nowMs)) {
       replica.observers?.heard(command.agentId);
     }
     if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
-    for (const event of decision.events) this.#record(event, nowMs, by);
+    for (const [i, event] of decision.events.entries()) this.#record(event, nowMs, texts[i]);
     return decision;
   }
 
@@ -242,11 +254,11 @@ export class Leading implements Term {
     this.#over(cause);
   }
 
-  #record(event: Event, atMs: number, by: By): void {
+  #record(event: Event, atMs: number, text = encode(event, atMs, ITSELF)): void {
     const { rules, replica } = this.#options;
     replica.observers?.before(event, replica.state);
     rules.evolve(replica.state, event, atMs);
-    this.#committer.add(event, atMs, by);
+    this.#committer.add(event, atMs, text);
     replica.head = this.#committer.head;
     this.#options.companion?.onEvent(event);
   }
@@ -264,10 +276,14 @@ export class Leading implements Term {
     // No heartbeat could arrive in that time, so no agent may be declared dead for it.
     const hasStepped = time.takeStepped() > 0;
     if (unseenMs > seenMs || hasStepped)
-      this.#record({ type: "node.resumed", node, unseenMs }, nowMs, ITSELF);
+      this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
     for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
-      for (const event of rules.expire(replica.state, nowMs)) this.#record(event, nowMs, ITSELF);
+      const events = rules.expire(replica.state, nowMs);
+      const texts = events.map((event) => encode(event, nowMs, ITSELF));
+      // What one death takes along is bounded, and cannot be refused.
+      this.#committer.makeRoom(texts);
+      for (const [j, event] of events.entries()) this.#record(event, nowMs, texts[j]);
     }
     return nowMs;
   }

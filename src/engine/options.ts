@@ -7,6 +7,7 @@ import { systemClock } from "../machine/clock.ts";
 import type { Audit } from "./audit.ts";
 import type { Companion } from "./companion.ts";
 import type { Forwarder } from "./forward.ts";
+import type { KnownLog } from "./known-log.ts";
 import type { Retention } from "./snapshots.ts";
 
 export interface EngineOptions {
@@ -22,6 +23,10 @@ export interface EngineOptions {
   readonly rules?: Rules;
   readonly companion?: Companion;
   readonly retention?: Partial<Retention>;
+  /** What an earlier process of this node saw of the log: it must still be there. */
+  readonly known?: KnownLog | undefined;
+  /** Starts, and goes on, with a log that has lost what this node knows of it. */
+  readonly acceptLoss?: boolean;
   /** Takes what belongs into the audit. */
   readonly audit?: Audit | undefined;
   readonly onAppend?: (events: number, tookMs: number) => void;
@@ -35,4 +40,5 @@ export const DEFAULTS = {
   random: () => Math.random(),
   clock: systemClock,
   rules,
+  acceptLoss: false,
 };

@@ -3,6 +3,7 @@ import { encode } from "../core/events.ts";
 import { rules } from "../core/rules.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import { stateAt } from "./past.ts";
+import { appendAt } from "../../test/support/log/append.ts";
 
 const EVENTS = 5_000;
 
@@ -11,7 +12,7 @@ test("a look at the past lets others go on while it replays the log", async () =
   await log.open();
   const resumed = { type: "node.resumed", node: "one", unseenMs: 1 } as const;
   const entries = Array.from({ length: EVENTS }, (_, i) => encode(resumed, i));
-  await log.append({ entries }, 0);
+  await appendAt(log, { entries }, 0);
   let turns = 0;
   let isOver = false;
   const turn = () => {

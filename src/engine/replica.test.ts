@@ -6,6 +6,7 @@ import { openEngine, quiet, START_MS, TestClock } from "../../test/support/engin
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import { Engine } from "./engine.ts";
+import { appendAt, put } from "../../test/support/log/append.ts";
 
 /** As a newer program writes it. */
 const MADE_UP = `${START_MS} {"type":"robot.danced","robot":"r2"}`;
@@ -19,11 +20,11 @@ function scratch(): string {
 test("a log with an event that is not known here is not led, and stays as it was", async () => {
   const { log } = memoryStore();
   await log.open();
-  await log.append({ entries: [`${START_MS} {"type":"policy.deleted","id":"x"}`, MADE_UP] }, 0);
+  await appendAt(log, { entries: [`${START_MS} {"type":"policy.deleted","id":"x"}`, MADE_UP] }, 0);
   const error: unknown = await Engine.open({ log }).catch((cause: unknown) => cause);
   expect(error).toMatchObject({ code: "STORAGE_TOO_NEW" });
   expect(String(error)).toMatch(/event 2 of the log: .*robot\.danced; .*run that version or newer/);
-  expect(await log.open()).toEqual({ head: 2, oldest: 1 });
+  expect(await log.open()).toMatchObject({ head: 2, oldest: 1 });
 });
 
 test("the error names the program that wrote the log last, and this one", async () => {
@@ -34,7 +35,7 @@ test("the error names the program that wrote the log last, and this one", async 
   ] as const) {
     const store = sqliteStore({ path, writtenBy: `rollcall ${version}` });
     const { head } = await store.log.open();
-    await store.log.append({ entries }, head);
+    await appendAt(store.log, { entries }, head);
     await store.close();
   }
   // Asked twice: who only read did not become the one who wrote last.
@@ -58,10 +59,10 @@ test("a node that follows stops at an event it does not know, and never leads ag
   expect(engine.mode).toBe("leading");
   const { log } = memoryStore({ medium });
   const { head } = await log.open();
-  await log.append({ entries: [MADE_UP] }, head);
+  await put(log, { entries: [MADE_UP] }, head);
   await clock.advance(60_000);
   expect(engine.mode).toBe("loading");
-  expect(await log.open()).toEqual({ head: head + 1, oldest: 1 });
+  expect(await log.open()).toMatchObject({ head: head + 1, oldest: 1 });
   await engine.close();
   await quiet();
 });

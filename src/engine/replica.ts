@@ -1,15 +1,21 @@
-/** The state in memory and the sequence it stands at, brought up from the log. */
+/** The state in memory and the position it stands at, brought up from the log. */
 import { RollcallError } from "../core/errors.ts";
 import { decode, type RecordedEvent } from "../core/events.ts";
 import type { Rules } from "../core/rules.ts";
 import { restore } from "../core/snapshot.ts";
 import { emptyState, type State } from "../core/state.ts";
+import { checkChain } from "../log/entries.ts";
 import type { Log, LogBatch, LogPrograms, Snapshot } from "../log/log.ts";
 import type { Observers } from "./observer.ts";
 
 export interface Replica {
   readonly state: State;
   head: number;
+  /** Of the log, the newest that was heard of. */
+  mark: number;
+  /** The append that wrote the last event that was read; of a leader, the one before its term. */
+  lastId: string;
+  readonly logId: string;
   /** That write the log, to name them when one writes what the other cannot read. */
   readonly programs: LogPrograms | undefined;
   /** Of tokens and terms, where the log may have lost some of them. */
@@ -20,16 +26,19 @@ export interface Replica {
 
 /** Opens the log and rebuilds the state: the newest snapshot, then what came after. */
 export async function load(log: Log, rules: Rules): Promise<Replica> {
-  const { floor = 0 } = await log.open();
+  const { floor = 0, mark, logId } = await log.open();
   const snapshot = await log.loadSnapshot(Infinity);
   const replica: Replica = {
     state: snapshot ? await restored(log, snapshot) : emptyState(),
     head: snapshot?.sequence ?? 0,
+    mark,
+    lastId: snapshot?.id ?? "",
+    logId,
     programs: log.programs,
     floor,
     observers: undefined,
   };
-  for await (const batch of log.read(replica.head)) apply(replica, rules, batch);
+  for await (const batch of log.read(replica.head, replica.lastId)) apply(replica, rules, batch);
   return replica;
 }
 
@@ -49,11 +58,9 @@ export function selected<T>(
 }
 
 /** Takes in what is new of a batch and gives it back, decoded. */
-export function apply(
-  replica: Replica,
-  rules: Rules,
-  { first, entries }: LogBatch,
-): RecordedEvent[] {
+export function apply(replica: Replica, rules: Rules, batch: LogBatch): RecordedEvent[] {
+  const { first, entries, mark, id, previous } = batch;
+  if (first === replica.head + 1) checkChain(replica.head, replica.lastId, previous);
   const fresh: RecordedEvent[] = [];
   try {
     for (let i = Math.max(0, replica.head + 1 - first); i < entries.length; i += 1) {
@@ -66,6 +73,8 @@ export function apply(
   } catch (error) {
     throw explained(error, `event ${replica.head + 1} of the log`, replica.programs);
   }
+  replica.mark = Math.max(replica.mark, mark);
+  if (fresh.length > 0) replica.lastId = id;
   return fresh;
 }
 

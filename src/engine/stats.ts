@@ -10,6 +10,8 @@ export interface EngineStats {
   readonly topics: Map<Topic, number>;
   /** Times the state was rebuilt after the log refused an append. */
   rebuilds: number;
+  /** Times the log was found not to be the one that was read before. */
+  divergences: number;
 }
 
 export function emptyStats(): EngineStats {
@@ -20,6 +22,7 @@ export function emptyStats(): EngineStats {
     appends: 0,
     topics: new Map(),
     rebuilds: 0,
+    divergences: 0,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Engine } from "./engine.ts";
 import { openEngine, quiet, register } from "../../test/support/engine/fixture.ts";
 import { WatchHub, type Watch, type WatchItem } from "./watch.ts";
 import { LIBRARY, namedBy } from "../core/by.ts";
+import { appendAt } from "../../test/support/log/append.ts";
 
 /** "3 agent.registered", "bookmark 3", "resync 9". */
 function told(item: WatchItem): string {
@@ -222,7 +223,7 @@ describe("more in one batch than a watcher may be behind", () => {
         (event, i) => decode(encode(event, 0), hub.head + 1 + i),
       );
       const texts = recorded.map(({ text }) => text);
-      await log.append({ entries: texts }, hub.head);
+      await appendAt(log, { entries: texts }, hub.head);
       hub.publish(recorded);
     };
     return { hub, burst };

@@ -13,7 +13,7 @@ import type { ResultStream } from "../core/jobs/result-stream.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
 import { countersOf } from "../core/jobs/budget.ts";
 import type { Job, JobEntry } from "../core/jobs.ts";
-import type { StreamWriter } from "../engine/committer.ts";
+import type { StreamWriter } from "../engine/batch.ts";
 import { STREAM } from "./limits.ts";
 import type { IssuedCredential } from "./provisioner.ts";
 

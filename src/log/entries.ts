@@ -1,6 +1,6 @@
 /** The checks of every store on its input, so that all refuse the same in the same words. */
 import { RollcallError } from "../core/errors.ts";
-import type { AppendBatch } from "./log.ts";
+import type { AppendBatch, LogPosition } from "./log.ts";
 import type { StreamAppend } from "./streams.ts";
 
 export function checkBatch({ entries, streams = [] }: AppendBatch): void {
@@ -13,6 +13,27 @@ export function checkEntries(entries: readonly string[]): void {
   const index = entries.findIndex(hasNewline);
   if (index < 0) return;
   throw new RollcallError("INVALID_ARGUMENT", `entry ${index} of the append has a raw newline`);
+}
+
+/** Counts the bytes only of what may be too large. */
+export function checkSize({ entries, streams = [] }: AppendBatch, appendBytes: number): void {
+  const texts = [entries, ...streams.map((append) => append.entries)];
+  const total = (sizeOf: (entry: string) => number) =>
+    texts.reduce((sum, each) => each.reduce((size, entry) => size + sizeOf(entry), sum), 0);
+  if (total(({ length }) => length) * MOST_BYTES <= appendBytes) return;
+  checkBytes(
+    total((entry) => Buffer.byteLength(entry)),
+    appendBytes,
+  );
+}
+
+/** Of one UTF-16 code unit as UTF-8. */
+const MOST_BYTES = 3;
+
+export function checkBytes(bytes: number, appendBytes: number): void {
+  if (bytes <= appendBytes) return;
+  const message = `an append of ${bytes} bytes is above the ${appendBytes} that this log takes`;
+  throw new RollcallError("LIMIT_EXCEEDED", message);
 }
 
 function hasNewline(entry: string): boolean {
@@ -55,6 +76,26 @@ export function checkAppends(appends: readonly StreamAppend[]): void {
 /** Why an append is refused, when it is: something was written that its author has not seen. */
 export function fenced(what: string, head: number, expectedHead: number): RollcallError {
   return new RollcallError("FENCED", `the head of ${what} is ${head}, not ${expectedHead}`);
+}
+
+/** The same for the position of a log. */
+export function fenceAt(found: LogPosition, at: LogPosition): RollcallError | undefined {
+  if (found.head !== at.head) return fenced("the log", found.head, at.head);
+  if (found.mark === at.mark) return undefined;
+  const message = `the log was signed up to mark ${found.mark}, not ${at.mark}`;
+  return new RollcallError("FENCED", message);
+}
+
+/**
+ * Whether the log is the one that was read before: `found` is the append that wrote the entry
+ * `after`, undefined when there is no such entry.
+ */
+export function checkChain(after: number, afterId: string, found: string | undefined): void {
+  if (found === afterId || found === "" || afterId === "") return;
+  const what =
+    found === undefined ? "is not there" : `was written by append ${found}, not ${afterId}`;
+  const message = `entry ${after} of the log ${what}: this is not the log that was read before`;
+  throw new RollcallError("DIVERGED", message);
 }
 
 /** Why an append to streams is fenced, when it is. */

@@ -3,31 +3,38 @@
  * follower reads it at its own pace, so a slow one costs no memory. Signs of life that a follower
  * did not see in time become one.
  */
-import type { LogBatch } from "./log.ts";
+import type { LogBatch, LogPosition } from "./log.ts";
 
-export type Read = (after: number) => AsyncIterable<LogBatch>;
+export type Read = (after: number, afterId?: string) => AsyncIterable<LogBatch>;
+
+/** What a follower has read already. */
+export interface FollowStart {
+  readonly after: number;
+  readonly afterId: string | undefined;
+}
 
 export class Tail {
-  #head: number;
+  #position: LogPosition;
   #signs = 0;
   #failure: Error | undefined;
   readonly #waiting = new Set<() => void>();
 
-  constructor(head: number) {
-    this.#head = head;
+  constructor(position: LogPosition) {
+    this.#position = position;
+  }
+
+  get position(): LogPosition {
+    return this.#position;
   }
 
   get head(): number {
-    return this.#head;
+    return this.#position.head;
   }
 
-  moveTo(head: number): void {
-    this.#head = head;
-    this.#wake();
-  }
-
-  sign(): void {
-    this.#signs += 1;
+  /** An append was written; at the same head it is a sign of life. */
+  moveTo(position: LogPosition): void {
+    if (position.head === this.head) this.#signs += 1;
+    this.#position = position;
     this.#wake();
   }
 
@@ -37,21 +44,32 @@ export class Tail {
     this.#wake();
   }
 
-  async *follow(read: Read, after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
+  async *follow(
+    read: Read,
+    { after, afterId }: FollowStart,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogBatch> {
     let position = after;
+    let id = afterId ?? "";
+    // Read once in any case: it finds out whether this is the log that was read before.
+    let isNew = true;
     let signs = this.#signs;
     const isEnded = () => signal.aborted;
     while (!isEnded()) {
       if (this.#failure) throw this.#failure;
-      if (this.#head > position) {
-        for await (const batch of read(position)) {
+      if (isNew || this.head > position) {
+        for await (const batch of read(position, isNew ? afterId : undefined)) {
           if (isEnded()) return;
+          isNew = false;
           position = batch.first + batch.entries.length - 1;
+          ({ id } = batch);
           yield batch;
         }
+        isNew = false;
       } else if (this.#signs > signs) {
         signs = this.#signs;
-        yield { first: position + 1, entries: [] };
+        const { mark } = this.#position;
+        yield { first: position + 1, entries: [], mark, id, previous: id };
       } else {
         await this.#change(signal);
       }

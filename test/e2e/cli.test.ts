@@ -8,6 +8,7 @@ import { PROGRAM } from "../../src/cli/tree.ts";
 import { sqliteStore } from "../../src/log/sqlite/store.ts";
 import { Newcomer } from "../seeds/newcomer.ts";
 import { daemon, environment, programFile, run, scratch, start } from "./programs.ts";
+import { appendAt } from "../support/log/append.ts";
 
 describe("help", () => {
   test("without a word the program says what it can do", async () => {
@@ -175,7 +176,7 @@ describe("up", () => {
     const path = join(folder.path, "rollcall.db");
     const store = sqliteStore({ path, writtenBy: "rollcall 9.1.0" });
     await store.log.open();
-    await store.log.append({ entries: ['1700000000000 {"type":"robot.danced"}'] }, 0);
+    await appendAt(store.log, { entries: ['1700000000000 {"type":"robot.danced"}'] }, 0);
     await store.close();
     const args = ["up", "--addr", ":0", "--http-addr", ":0", "--data-dir", folder.path];
     const { code, stderr } = await run(args);

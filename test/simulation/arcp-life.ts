@@ -230,19 +230,22 @@ class Written {
   of(store: Store): Store {
     const { log } = store;
     const append = log.append.bind(log);
-    log.append = async (batch, expectedHead) => {
-      await append(batch, expectedHead);
+    log.append = async (batch, at, options) => {
+      const position = await append(batch, at, options);
       this.#step += 1;
       const [step, virtualMs, writer] = [this.#step, 0, "solo"];
       for (const text of batch.entries) {
         const sequence = this.#archive.length + 1;
-        this.#archive.push({ sequence, text, writer, step, virtualMs });
+        const { id } = options;
+        const { mark } = position;
+        this.#archive.push({ sequence, text, writer, step, virtualMs, id, mark });
       }
       for (const { stream, entries } of batch.streams ?? []) {
         const archived = this.#streams.get(stream) ?? [];
         this.#streams.set(stream, archived);
         archived.push(...entries.map((text) => ({ text, step })));
       }
+      return position;
     };
     return store;
   }

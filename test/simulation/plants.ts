@@ -151,10 +151,11 @@ export function replaced(streams: Streams, calls: Partial<Streams>): Streams {
 function passing(log: Log): Log {
   return {
     shared: log.shared,
+    limits: log.limits,
     open: () => log.open(),
-    append: (batch, expectedHead) => log.append(batch, expectedHead),
-    read: (after) => log.read(after),
-    follow: (after, signal) => log.follow(after, signal),
+    append: (batch, at, options) => log.append(batch, at, options),
+    read: (after, afterId) => log.read(after, afterId),
+    follow: (after, afterId, signal) => log.follow(after, afterId, signal),
     saveSnapshot: (snapshot) => log.saveSnapshot(snapshot),
     loadSnapshot: (atOrBefore) => log.loadSnapshot(atOrBefore),
     truncate: (through) => log.truncate(through),
@@ -167,10 +168,11 @@ function hasty(log: Log): Log {
   let last: Promise<unknown> = Promise.resolve();
   return {
     ...passing(log),
-    append(batch, expectedHead) {
+    append(batch, at, options) {
       const before = last;
-      last = before.then(() => log.append(batch, expectedHead)).catch(() => undefined);
-      return before.then(() => undefined);
+      last = before.then(() => log.append(batch, at, options)).catch(() => undefined);
+      const head = at.head + batch.entries.length;
+      return before.then(() => ({ head, mark: log.shared ? at.mark + 1 : head }));
     },
   };
 }
@@ -179,11 +181,11 @@ function hasty(log: Log): Log {
 function unfenced(log: Log): Log {
   return {
     ...passing(log),
-    async append(batch) {
+    async append(batch, _at, options) {
       for (;;) {
-        const { head } = await log.open();
+        const now = await log.open();
         try {
-          return await log.append(batch, head);
+          return await log.append(batch, now, options);
         } catch (error) {
           if (codeOf(error) !== "FENCED") throw error;
         }
@@ -204,8 +206,8 @@ function skipping(log: Log): Log {
       isLoading = atOrBefore === Infinity;
       return log.loadSnapshot(atOrBefore);
     },
-    read(after) {
-      const pages = log.read(after);
+    read(after, afterId) {
+      const pages = log.read(after, afterId);
       if (!isLoading) return withGap(pages);
       isLoading = false;
       return pages;
@@ -215,8 +217,9 @@ function skipping(log: Log): Log {
 
 async function* withGap(pages: AsyncIterable<LogBatch>): AsyncGenerator<LogBatch> {
   let isFirst = true;
-  for await (const { first, entries } of pages) {
-    yield isFirst ? { first, entries } : { first: first + 1, entries: entries.slice(1) };
+  for await (const page of pages) {
+    const { first, entries } = page;
+    yield isFirst ? page : { ...page, first: first + 1, entries: entries.slice(1) };
     isFirst = false;
   }
 }

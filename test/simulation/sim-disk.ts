@@ -4,8 +4,8 @@
  * when.
  */
 import type { RollcallError } from "../../src/core/errors.ts";
-import { fenced, fenceOf } from "../../src/log/entries.ts";
-import type { AppendBatch } from "../../src/log/log.ts";
+import { fenceAt, fenceOf } from "../../src/log/entries.ts";
+import type { AppendBatch, LogBatch, LogPosition } from "../../src/log/log.ts";
 import type { StreamAppend } from "../../src/log/streams.ts";
 import { headOf, push, type StreamMap } from "../../src/log/memory/streams.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -20,6 +20,9 @@ export interface Durable {
   /** The step in which it became durable, at once with the rest of its append. */
   readonly step: number;
   readonly virtualMs: number;
+  /** The append that it was written by, and the mark after it. */
+  readonly id: string;
+  readonly mark: number;
 }
 
 /** An entry of a stream that became durable. */
@@ -34,6 +37,13 @@ export interface Term {
   actsFromMs: number;
 }
 
+/** Where an append goes, and whose it is. */
+export interface Append {
+  readonly at: LogPosition;
+  readonly id: string;
+  readonly writer: string;
+}
+
 export class SimDisk {
   readonly #scheduler: Scheduler;
   readonly #transcript: Transcript;
@@ -45,8 +55,11 @@ export class SimDisk {
   /** All that ever stood in streams, also in those that were removed. */
   readonly streamArchive = new Map<string, DurableEntry[]>();
   truncated = 0;
-  /** Appends of nothing: signs of life. */
-  signs = 0;
+  mark = 0;
+  /** The newest append, with entries or without. */
+  #newestId = "";
+  /** Appends, those of nothing too. */
+  writes = 0;
   /** Nothing gets through before this moment. */
   stalledUntilMs = 0;
   /** Everything is refused before this moment. */
@@ -90,11 +103,16 @@ export class SimDisk {
   }
 
   /** The durable point: all or nothing; gives why not, when it is fenced. */
-  write(batch: AppendBatch, expectedHead: number, writer: string): RollcallError | undefined {
+  write(batch: AppendBatch, { at, id, writer }: Append): LogPosition | RollcallError {
     const { entries, streams = [] } = batch;
-    if (expectedHead !== this.head) return fenced("the log", this.head, expectedHead);
-    const refusal = fenceOf(streams, (stream) => headOf(this.streams, stream));
+    const known = this.#known(at, id);
+    if (known) return known;
+    const refusal =
+      fenceAt(this.position, at) ?? fenceOf(streams, (stream) => headOf(this.streams, stream));
     if (refusal) return refusal;
+    this.mark = this.#shared ? this.mark + 1 : this.head + entries.length;
+    this.#newestId = id;
+    const { mark } = this;
     const { steps: step, nowMs: virtualMs } = this.#scheduler;
     for (const append of streams) {
       push(this.streams, append);
@@ -102,18 +120,35 @@ export class SimDisk {
     }
     for (const text of entries) {
       const sequence = this.head + 1;
-      this.archive.push({ sequence, text, writer, step, virtualMs });
+      this.archive.push({ sequence, text, writer, step, virtualMs, id, mark });
       // Alone it leads at once; else it first waits, and proves itself when it begins.
       const actsFromMs = this.#shared ? Infinity : virtualMs;
       if (isClaim(text)) this.terms.push({ node: writer, sequence, actsFromMs });
       this.#transcript.say("log", `${sequence} by ${writer}: ${text}`);
       this.#transcript.count("event", /"type":"([^"]+)"/.exec(text)?.[1] ?? "unknown");
     }
-    if (entries.length === 0) this.signs += 1;
+    this.writes += 1;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();
-    return undefined;
+    return this.position;
+  }
+
+  get position(): LogPosition {
+    return { head: this.head, mark: this.mark };
+  }
+
+  /** Where the log stood after this append, if it is there already. */
+  #known(at: LogPosition, id: string): LogPosition | undefined {
+    if (this.#newestId === id) return this.position;
+    const next = this.archive[at.head];
+    if (next?.id !== id) return undefined;
+    return { head: this.#endOfAppend(next.sequence), mark: next.mark };
+  }
+
+  /** The append that wrote an entry; undefined when there is no such entry. */
+  idAt(sequence: number): string | undefined {
+    return sequence === 0 ? "" : this.archive[sequence - 1]?.id;
   }
 
   #archiveEntries({ stream, entries }: StreamAppend, step: number): void {
@@ -126,14 +161,18 @@ export class SimDisk {
     this.#transcript.say("log", () => `${stream}: ${entries.join(" | ")}`);
   }
 
-  slice(after: number, through: number): string[] {
-    return this.archive.slice(after, through).map(({ text }) => text);
+  /** The entries after `after`, about up to `through`: never a part of an append. */
+  batch(after: number, through: number): LogBatch {
+    const end = this.#endOfAppend(through);
+    const entries = this.archive.slice(after, end).map(({ text }) => text);
+    const { id = "", mark = 0 } = this.archive[end - 1] ?? {};
+    return { first: after + 1, entries, mark, id, previous: this.idAt(after) ?? "" };
   }
 
   /** The end of the append that `sequence` belongs to. */
-  endOfAppend(sequence: number): number {
+  #endOfAppend(sequence: number): number {
     let end = Math.min(sequence, this.head);
-    while (end < this.head && this.archive[end]?.step === this.archive[end - 1]?.step) end += 1;
+    while (end < this.head && this.archive[end]?.id === this.archive[end - 1]?.id) end += 1;
     return end;
   }
 

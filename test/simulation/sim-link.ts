@@ -22,6 +22,8 @@ export interface LogFaults {
   readonly refuse: number;
   readonly loseAnswer: number;
   readonly arriveLate: number;
+  /** A store that lost an answer does not ask again. */
+  readonly giveUp: number;
   readonly failRead: number;
   readonly failFollow: number;
   readonly cutSnapshot: number;
@@ -46,6 +48,21 @@ interface Write<T> {
   readonly streams: readonly string[];
   /** A crash that loses it is told: it was more than a sign of life. */
   readonly isNotable: boolean;
+  /** Given for what may be sent again when the answer is lost. */
+  readonly repeat?: Repeat;
+}
+
+interface Repeat {
+  readonly withinMs: number;
+  /** The log does not know it again for long: a repeat that is fenced may have been written. */
+  readonly isForgotten: boolean;
+}
+
+/** Between two tries to learn what became of a write. */
+const REPEAT_MS = 20;
+
+interface Answer<T> {
+  readonly value: T;
 }
 
 interface Sent {
@@ -110,11 +127,39 @@ export class SimLink {
     return this.#send(write);
   }
 
-  async #send<T>({ perform, isNotable }: Write<T>): Promise<T> {
-    const { disk, random, scheduler, shared } = this.options;
+  async #send<T>(write: Write<T>): Promise<T> {
+    const { disk, random, scheduler, transcript } = this.options;
     const faults = this.options.faults();
     if (disk.fullUntilMs > scheduler.nowMs) throw this.failure("append refused", "STORAGE_FULL");
     if (random.chance(faults.refuse)) throw this.failure("append refused");
+    const untilMs = scheduler.nowMs + (write.repeat?.withinMs ?? Infinity);
+    let isRepeat = false;
+    for (;;) {
+      const answer = await this.#try(write, untilMs);
+      const isUnknown =
+        answer?.value instanceof RollcallError && isRepeat && write.repeat?.isForgotten;
+      if (answer && !isUnknown) {
+        if (!(answer.value instanceof RollcallError)) return answer.value;
+        transcript.count("seen", "fenced");
+        throw answer.value;
+      }
+      if (!write.repeat) throw new RollcallError("UNAVAILABLE", "no answer from the log");
+      const isOver = scheduler.nowMs + REPEAT_MS >= untilMs;
+      if (isUnknown || isOver || random.chance(this.options.faults().giveUp)) {
+        transcript.count("seen", "outcome unknown");
+        throw new RollcallError("OUTCOME_UNKNOWN", "no answer from the log");
+      }
+      transcript.count("seen", "append repeated");
+      await this.options.process.sleep(REPEAT_MS);
+      isRepeat = true;
+    }
+  }
+
+  /** Sends it once; gives the answer, or undefined when there is none in time. */
+  async #try<T>(write: Write<T>, untilMs: number): Promise<Answer<T | RollcallError> | undefined> {
+    const { random, scheduler, shared } = this.options;
+    const faults = this.options.faults();
+    const { perform, isNotable } = write;
     const isLate = shared && random.chance(faults.arriveLate);
     const delayMs = this.delayMs() + (isLate ? random.between(50, 4000) : 0);
     const sent: Sent = { perform, isNotable, isOver: false };
@@ -127,12 +172,15 @@ export class SimLink {
         resolve(perform());
       });
     });
-    if (isLate) throw this.failure("append arrives late");
-    const answer = await this.#answered(written);
-    if (random.chance(faults.loseAnswer)) throw this.failure("answer to append lost");
-    if (!(answer instanceof RollcallError)) return answer;
-    this.options.transcript.count("seen", "fenced");
-    throw answer;
+    if (isLate) return this.#lost("append arrives late");
+    const answer = await this.#answered(written, untilMs);
+    if (answer === undefined) return this.#lost("answer to append too late");
+    return random.chance(faults.loseAnswer) ? this.#lost("answer to append lost") : answer;
+  }
+
+  #lost(kind: string): undefined {
+    this.options.transcript.fault(this.options.node, kind);
+    return undefined;
   }
 
   /** A write that was sent but not acknowledged may or may not have made it. */
@@ -157,12 +205,22 @@ export class SimLink {
     if (random.chance(this.options.faults()[fault])) throw this.failure(kind);
   }
 
-  /** The answer's way back into the process. */
-  #answered<T>(answer: Promise<T>): Promise<T> {
+  /** The answer's way back into the process, if it comes in time. */
+  #answered<T>(answer: Promise<T>, untilMs: number): Promise<Answer<T> | undefined> {
     const { scheduler, process } = this.options;
     return new Promise((resolve) => {
+      const give = (result: Answer<T> | undefined) => {
+        process.enter(() => resolve(result));
+      };
+      const cancel =
+        untilMs < Infinity
+          ? scheduler.after(untilMs - scheduler.nowMs, () => give(undefined))
+          : () => undefined;
       void answer.then((value) => {
-        scheduler.after(this.delayMs(), () => process.enter(() => resolve(value)));
+        scheduler.after(this.delayMs(), () => {
+          cancel();
+          give({ value });
+        });
       });
     });
   }

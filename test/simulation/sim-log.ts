@@ -1,7 +1,18 @@
 /** A log that keeps its contract the way real ones do: see sim-link.ts for how it is reached. */
 import { RollcallError } from "../../src/core/errors.ts";
-import { checkBatch, checkReach } from "../../src/log/entries.ts";
-import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../../src/log/log.ts";
+import { LOG } from "../../src/core/limits.ts";
+import { checkBatch, checkChain, checkReach, checkSize } from "../../src/log/entries.ts";
+import type {
+  AppendBatch,
+  AppendOptions,
+  Log,
+  LogBatch,
+  LogLimits,
+  LogPosition,
+  LogRange,
+  Snapshot,
+  StoredSnapshot,
+} from "../../src/log/log.ts";
 import type { SimLink } from "./sim-link.ts";
 
 /** Few, so that what happens between two pages happens often. */
@@ -9,57 +20,73 @@ const PAGE_ENTRIES = 8;
 
 export class SimLog implements Log {
   readonly shared: boolean;
+  readonly limits: LogLimits;
   readonly #link: SimLink;
 
   constructor(link: SimLink) {
     this.#link = link;
     this.shared = link.options.shared;
+    this.limits = { appendBytes: this.shared ? LOG.sharedAppendBytes : LOG.ownAppendBytes };
   }
 
   async open(): Promise<LogRange> {
     await this.#link.open();
-    const { head, oldest } = this.#link.options.disk;
-    return { head, oldest };
+    const { disk } = this.#link.options;
+    const { oldest, position } = disk;
+    return { ...position, oldest, logId: "simulated", lastId: disk.idAt(position.head) ?? "" };
   }
 
-  async append(batch: AppendBatch, expectedHead: number): Promise<void> {
+  async append(
+    batch: AppendBatch,
+    at: LogPosition,
+    { id, withinMs = LOG.appendWithinMs }: AppendOptions,
+  ): Promise<LogPosition> {
     this.#link.checkOpen();
     checkBatch(batch);
+    checkSize(batch, this.limits.appendBytes);
     const { disk, node } = this.#link.options;
     const { entries, streams = [] } = batch;
-    disk.asked(node, entries, expectedHead);
-    await this.#link.send({
-      perform: () => disk.write(batch, expectedHead, node),
+    disk.asked(node, entries, at.head);
+    return this.#link.send({
+      perform: () => disk.write(batch, { at, id, writer: node }),
       streams: streams.map(({ stream }) => stream),
       isNotable: entries.length + streams.length > 0,
+      repeat: { withinMs, isForgotten: entries.length === 0 && streams.length > 0 },
     });
   }
 
-  async *read(after: number): AsyncGenerator<LogBatch> {
+  async *read(after: number, afterId = ""): AsyncGenerator<LogBatch> {
     this.#link.checkOpen();
     const { disk } = this.#link.options;
     await this.#link.reach("failRead", "read failed");
     const { head } = disk;
     checkReach("the log", after, disk.oldest);
+    checkChain(after, afterId, disk.idAt(after));
     for (let position = after; position < head;) {
       if (position > after) await this.#link.reach("failRead", "read failed");
       checkReach("the log", position, disk.oldest);
-      const end = Math.min(head, disk.endOfAppend(position + PAGE_ENTRIES));
-      yield { first: position + 1, entries: disk.slice(position, end) };
-      position = end;
+      const batch = disk.batch(position, Math.min(head, position + PAGE_ENTRIES));
+      position += batch.entries.length;
+      yield batch;
     }
   }
 
-  async *follow(after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
+  async *follow(
+    after: number,
+    afterId: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogBatch> {
     this.#link.checkOpen();
     const { disk, scheduler, random, faults } = this.#link.options;
     // Not AbortSignal.any: Node keeps such a signal, and with it this whole life, until it aborts.
     const ends = [signal, this.#link.closing];
     let position = after;
-    let { signs } = disk;
+    let id = afterId ?? "";
+    let isNew = true;
+    let { writes } = disk;
     const isOver = () => ends.some(({ aborted }) => aborted);
     while (!isOver()) {
-      if (disk.head === position && disk.signs === signs) {
+      if (!isNew && disk.head <= position && disk.writes === writes) {
         await this.#unless(ends, (wake) => disk.onWrite(wake));
         continue;
       }
@@ -68,12 +95,18 @@ export class SimLog implements Log {
       if (isOver()) return;
       if (random.chance(faults().failFollow)) throw this.#link.failure("follow failed");
       checkReach("the log", position, disk.oldest);
-      // Never a part of an append: whoever follows would show a command half done.
-      const end = disk.endOfAppend(position + PAGE_ENTRIES);
-      const batch = { first: position + 1, entries: disk.slice(position, end) };
-      signs = disk.signs;
-      position += batch.entries.length;
-      yield batch;
+      checkChain(position, id, disk.idAt(position));
+      const isSign = disk.writes > writes;
+      writes = disk.writes;
+      isNew = false;
+      if (disk.head > position) {
+        const batch = disk.batch(position, position + PAGE_ENTRIES);
+        position += batch.entries.length;
+        ({ id } = batch);
+        yield batch;
+      } else if (isSign) {
+        yield { first: position + 1, entries: [], mark: disk.mark, id, previous: id };
+      }
     }
   }
 
@@ -94,13 +127,13 @@ export class SimLog implements Log {
     disk.saveSnapshot(sequence, saved);
   }
 
-  async loadSnapshot(atOrBefore: number): Promise<Snapshot | undefined> {
+  async loadSnapshot(atOrBefore: number): Promise<StoredSnapshot | undefined> {
     this.#link.checkOpen();
     await this.#link.reach("failRead", "snapshot not loaded");
-    const { snapshots } = this.#link.options.disk;
-    const sequence = Math.max(...[...snapshots.keys()].filter((at) => at <= atOrBefore));
-    const chunks = snapshots.get(sequence);
-    return chunks && { sequence, chunks: this.#slowly(chunks) };
+    const { disk } = this.#link.options;
+    const sequence = Math.max(...[...disk.snapshots.keys()].filter((at) => at <= atOrBefore));
+    const chunks = disk.snapshots.get(sequence);
+    return chunks && { sequence, id: disk.idAt(sequence) ?? "", chunks: this.#slowly(chunks) };
   }
 
   async truncate(through: number): Promise<void> {

@@ -8,9 +8,21 @@
  *
  * Closing a handle ends what goes through that handle; the medium keeps everything.
  */
+import { randomUUID } from "node:crypto";
 import { RollcallError } from "../../core/errors.ts";
-import { checkBatch, checkReach, fenced, fenceOf } from "../entries.ts";
-import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../log.ts";
+import { LOG } from "../../core/limits.ts";
+import { checkBatch, checkChain, checkReach, checkSize, fenceAt, fenceOf } from "../entries.ts";
+import type {
+  AppendBatch,
+  AppendOptions,
+  Log,
+  LogBatch,
+  LogLimits,
+  LogPosition,
+  LogRange,
+  Snapshot,
+  StoredSnapshot,
+} from "../log.ts";
 import { headOf, MemoryStreams, push, type StreamMap } from "./streams.ts";
 import type { Store } from "../store.ts";
 import { Tail } from "../tail.ts";
@@ -18,15 +30,46 @@ import { Tail } from "../tail.ts";
 /** About how many entries one batch of a read holds: enough to be fast, few enough to be fair. */
 const READ_ENTRIES = 10_000;
 
+/** An append that wrote entries of the log. */
+interface WrittenAppend {
+  readonly last: number;
+  readonly id: string;
+  readonly mark: number;
+}
+
 export class MemoryMedium {
-  /** The entries after `truncated`. */
+  readonly logId = randomUUID();
+  /** The entries after `truncated`, which the append `truncatedId` wrote. */
   entries: string[] = [];
   truncated = 0;
-  /** The sequences at which appends ended, in order. */
-  ends: number[] = [];
-  readonly tail = new Tail(0);
+  truncatedId = "";
+  /** Those that wrote these entries, in order. */
+  appends: WrittenAppend[] = [];
+  /** The newest append, with entries or without. */
+  newestId = "";
+  readonly tail = new Tail({ head: 0, mark: 0 });
   readonly snapshots = new Map<number, readonly string[]>();
   readonly streams: StreamMap = new Map();
+
+  /** The append that wrote an entry; undefined when there is no such entry. */
+  idAt(sequence: number): string | undefined {
+    if (sequence > this.tail.head) return undefined;
+    if (sequence === this.truncated) return this.truncatedId;
+    return this.appends[this.indexOf(sequence)]?.id;
+  }
+
+  /** Of the first append that ends at or after a sequence. */
+  indexOf(sequence: number): number {
+    const { appends } = this;
+    let low = 0;
+    let high = appends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((appends[middle]?.last ?? Infinity) < sequence) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }
 
 export interface MemoryStoreOptions {
@@ -49,6 +92,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
 class MemoryLog implements Log {
   readonly shared: boolean;
+  readonly limits: LogLimits;
   readonly #medium: MemoryMedium;
   readonly #closing = new AbortController();
   #isOpen = false;
@@ -56,51 +100,79 @@ class MemoryLog implements Log {
   constructor(medium: MemoryMedium, shared: boolean) {
     this.#medium = medium;
     this.shared = shared;
+    this.limits = { appendBytes: shared ? LOG.sharedAppendBytes : LOG.ownAppendBytes };
   }
 
   async open(): Promise<LogRange> {
     if (this.#closing.signal.aborted) throw new RollcallError("WRONG_STATE", "the log is closed");
     this.#isOpen = true;
-    return { head: this.#medium.tail.head, oldest: this.#medium.truncated + 1 };
+    const { tail, truncated, logId } = this.#medium;
+    const lastId = this.#medium.idAt(tail.head) ?? "";
+    return { ...tail.position, oldest: truncated + 1, logId, lastId };
   }
 
-  async append(batch: AppendBatch, expectedHead: number): Promise<void> {
+  async append(batch: AppendBatch, at: LogPosition, { id }: AppendOptions): Promise<LogPosition> {
     this.checkOpen();
     checkBatch(batch);
+    checkSize(batch, this.limits.appendBytes);
+    const known = this.#known(at, id);
+    if (known) return known;
     const { entries, streams = [] } = batch;
     const medium = this.#medium;
-    const { head } = medium.tail;
-    if (head !== expectedHead) throw fenced("the log", head, expectedHead);
-    const refusal = fenceOf(streams, (stream) => headOf(medium.streams, stream));
+    const { tail } = medium;
+    const refusal =
+      fenceAt(tail.position, at) ?? fenceOf(streams, (stream) => headOf(medium.streams, stream));
     if (refusal) throw refusal;
     for (const append of streams) push(medium.streams, append);
     for (const entry of entries) medium.entries.push(entry);
-    if (entries.length === 0) {
-      medium.tail.sign();
-      return;
-    }
-    medium.ends.push(head + entries.length);
-    medium.tail.moveTo(head + entries.length);
+    const head = at.head + entries.length;
+    const mark = this.shared ? at.mark + 1 : head;
+    medium.newestId = id;
+    if (entries.length > 0) medium.appends.push({ last: head, id, mark });
+    tail.moveTo({ head, mark });
+    return tail.position;
   }
 
-  async *read(after: number): AsyncGenerator<LogBatch> {
+  /** Where the log stood after this append, if it is there already. */
+  #known(at: LogPosition, id: string): LogPosition | undefined {
+    const medium = this.#medium;
+    if (medium.newestId === id) return medium.tail.position;
+    const next = medium.appends[medium.indexOf(at.head + 1)];
+    return next?.id === id ? { head: next.last, mark: next.mark } : undefined;
+  }
+
+  async *read(after: number, afterId = ""): AsyncGenerator<LogBatch> {
     this.checkOpen();
-    const { head } = this.#medium.tail;
-    checkReach("the log", after, this.#medium.truncated + 1);
+    const medium = this.#medium;
+    const { head } = medium.tail;
+    checkReach("the log", after, medium.truncated + 1);
+    checkChain(after, afterId, medium.idAt(after));
     for (let position = after; position < head;) {
       this.checkOpen();
-      const { entries, truncated, ends } = this.#medium;
+      const { entries, truncated } = medium;
       checkReach("the log", position, truncated + 1);
-      const end = Math.min(head, endOfAppend(ends, position + READ_ENTRIES));
-      yield { first: position + 1, entries: entries.slice(position - truncated, end - truncated) };
-      position = end;
+      const end = medium.appends[medium.indexOf(Math.min(head, position + READ_ENTRIES))];
+      if (!end) return;
+      yield {
+        first: position + 1,
+        entries: entries.slice(position - truncated, end.last - truncated),
+        mark: end.mark,
+        id: end.id,
+        previous: medium.idAt(position) ?? "",
+      };
+      position = end.last;
     }
   }
 
-  async *follow(after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
+  async *follow(
+    after: number,
+    afterId: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogBatch> {
     this.checkOpen();
     const ended = AbortSignal.any([signal, this.#closing.signal]);
-    yield* this.#medium.tail.follow((position) => this.read(position), after, ended);
+    const read = (position: number, id?: string) => this.read(position, id);
+    yield* this.#medium.tail.follow(read, { after, afterId }, ended);
   }
 
   async saveSnapshot({ sequence, chunks }: Snapshot): Promise<void> {
@@ -118,12 +190,12 @@ class MemoryLog implements Log {
     snapshots.set(sequence, saved);
   }
 
-  async loadSnapshot(atOrBefore: number): Promise<Snapshot | undefined> {
+  async loadSnapshot(atOrBefore: number): Promise<StoredSnapshot | undefined> {
     this.checkOpen();
     const { snapshots } = this.#medium;
     const sequence = Math.max(...[...snapshots.keys()].filter((at) => at <= atOrBefore));
     const chunks = snapshots.get(sequence);
-    return chunks && { sequence, chunks };
+    return chunks && { sequence, chunks, id: this.#medium.idAt(sequence) ?? "" };
   }
 
   async truncate(through: number): Promise<void> {
@@ -133,9 +205,10 @@ class MemoryLog implements Log {
     if (Math.max(...medium.snapshots.keys()) < through) {
       throw new RollcallError("WRONG_STATE", `no snapshot stands at or after ${through}`);
     }
+    medium.truncatedId = medium.idAt(through) ?? "";
     medium.entries = medium.entries.slice(through - medium.truncated);
     medium.truncated = through;
-    medium.ends = medium.ends.filter((end) => end > through);
+    medium.appends = medium.appends.filter(({ last }) => last > through);
     for (const sequence of medium.snapshots.keys()) {
       if (sequence < through) medium.snapshots.delete(sequence);
     }
@@ -149,16 +222,4 @@ class MemoryLog implements Log {
   checkOpen(): void {
     if (!this.#isOpen) throw new RollcallError("WRONG_STATE", "the log is not open");
   }
-}
-
-/** The first end at or after a sequence; beyond the last one there is none. */
-function endOfAppend(ends: readonly number[], sequence: number): number {
-  let low = 0;
-  let high = ends.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ends[middle] ?? Infinity) < sequence) low = middle + 1;
-    else high = middle;
-  }
-  return ends[low] ?? Infinity;
 }

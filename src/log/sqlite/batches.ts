@@ -65,6 +65,7 @@ export class Batches {
   readonly #glue: string;
   readonly #rowsOf: string;
   readonly #newest: string;
+  readonly #holding: string;
   readonly #delete: string;
   /** How many rows are likely to make a page, going by the last one. */
   #pageRows = PAGE_ROWS;
@@ -89,6 +90,7 @@ export class Batches {
       FROM (${rows})`;
     this.#rowsOf = rows;
     this.#newest = `SELECT ${columns} ${found} DESC LIMIT 1`;
+    this.#holding = `SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY last LIMIT 1`;
     this.#delete = `DELETE FROM ${table} WHERE ${where}`;
   }
 
@@ -167,6 +169,11 @@ export class Batches {
   /** The last batch that ends at or before `through`. */
   newest(scope: Scope, through = Infinity): BatchRow | undefined {
     return this.#database.prepare<BatchRow>(this.#newest).get(...scope, 0, through);
+  }
+
+  /** The first batch that ends at or after `sequence`. */
+  holding(scope: Scope, sequence: number): BatchRow | undefined {
+    return this.#database.prepare<BatchRow>(this.#holding).get(...scope, sequence - 1, Infinity);
   }
 
   /** Every page of a span, each checked. */

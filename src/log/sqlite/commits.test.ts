@@ -30,8 +30,8 @@ function slowDisk() {
 
 function namesIn({ appends, forgets }: Commit): string[] {
   return [
-    ...appends.flatMap(({ expectedHead, streams: { names } }) => [
-      ...(expectedHead === undefined ? [] : ["log"]),
+    ...appends.flatMap(({ at, streams: { names } }) => [
+      ...(at === undefined ? [] : ["log"]),
       ...names,
     ]),
     ...forgets.flatMap(({ streams, through }) =>
@@ -52,7 +52,7 @@ test("what arrives during a commit is written by the next one, in order, all of 
   await Promise.resolve();
   const others = [append("a", "2", "3"), append("b", "1"), append("a", "4")];
   const toStream = { stream: "c", entries: ["1"] };
-  const event = commits.append({ entries: ["event"], streams: [toStream] }, 0);
+  const event = commits.append({ entries: ["event"], streams: [toStream] }, { head: 0, id: "1" });
   const after = [
     commits.forget({ streams: ["a"], through: 2 }),
     commits.forget({ streams: ["b"], through: undefined }),

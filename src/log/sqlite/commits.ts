@@ -6,9 +6,18 @@
  */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { RollcallError } from "../../core/errors.ts";
+import { LOG } from "../../core/limits.ts";
+import { checkBytes } from "../entries.ts";
 import type { AppendBatch } from "../log.ts";
 import { appendOf, WAITING_BYTES } from "./protocol.ts";
-import type { Append, Commit, CommitResult, Forget, AppendOutcome } from "./protocol.ts";
+import type {
+  Append,
+  AppendOutcome,
+  AppendPlace,
+  Commit,
+  CommitResult,
+  Forget,
+} from "./protocol.ts";
 
 /** Streams that one commit trims or removes: about as much work as its sync. */
 const FORGETS = 512;
@@ -34,10 +43,11 @@ export class Commits {
     this.#write = write;
   }
 
-  /** With the head that the log must have, or to streams alone; then gives the head of each. */
-  async append(batch: AppendBatch, expectedHead?: number): Promise<readonly number[]> {
-    const call = appendOf(batch, expectedHead);
-    const bytes = expectedHead === undefined ? bytesOf(call) : 0;
+  /** At the head that the log must have, or to streams alone; then gives the head of each. */
+  async append(batch: AppendBatch, at?: AppendPlace): Promise<readonly number[]> {
+    const call = appendOf(batch, at);
+    const bytes = at === undefined ? bytesOf(call) : 0;
+    if (at) checkBytes(call.text.length + bytesOf(call), LOG.ownAppendBytes);
     if (this.#streamBytes + bytes > WAITING_BYTES) {
       const message = `more than ${WAITING_BYTES} bytes wait to be written to streams`;
       throw new RollcallError("LIMIT_EXCEEDED", message);

@@ -9,6 +9,7 @@ import type { ErrorCode } from "../../core/errors.ts";
 import { checksumOf } from "./checksum.ts";
 import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
+import { appendAt } from "../../../test/support/log/append.ts";
 
 const BUILT = new URL("../../../dist/lib/index.js", import.meta.url).href;
 
@@ -24,7 +25,7 @@ async function written(): Promise<string> {
   const store = sqliteStore({ path });
   const { log } = store;
   await log.open();
-  for (const head of [0, 3, 6]) await log.append({ entries: ["a", "b", "c"] }, head);
+  for (const head of [0, 3, 6]) await appendAt(log, { entries: ["a", "b", "c"] }, head);
   for (const entry of ["one", "two"]) await store.streams.append("other", [entry]);
   await log.saveSnapshot({ sequence: 6, chunks: ["six"] });
   await store.close();
@@ -59,7 +60,7 @@ test("only its owner can read the file and the folder that was made for it", asy
   const store = sqliteStore({ path });
   onTestFinished(() => store.close());
   await store.log.open();
-  await store.log.append({ entries: ["secret"] }, 0);
+  await appendAt(store.log, { entries: ["secret"] }, 0);
   for (const end of ["", "-wal", "-shm", ".lock"])
     expect(fs.statSync(path + end).mode & 0o777).toBe(0o600);
   expect(fs.statSync(dirname(path)).mode & 0o777).toBe(0o700);
@@ -165,7 +166,7 @@ test("a store that was refused opens once the reason is gone", async () => {
   const database = await connect(path);
   database.exec("PRAGMA user_version = 3");
   database.close();
-  expect(await store.log.open()).toEqual({ head: 9, oldest: 1 });
+  expect(await store.log.open()).toMatchObject({ head: 9, oldest: 1 });
 });
 
 test("a file in use names who holds it, and the death of that process frees it", async () => {
@@ -185,7 +186,7 @@ test("a file in use names who holds it, and the death of that process frees it",
   expect(fs.existsSync(`${path}.lock`)).toBe(true);
   const store = sqliteStore({ path });
   onTestFinished(() => store.close());
-  expect(await store.log.open()).toEqual({ head: 9, oldest: 1 });
+  expect(await store.log.open()).toMatchObject({ head: 9, oldest: 1 });
 });
 
 test("a second store of the same process is turned away too", async () => {

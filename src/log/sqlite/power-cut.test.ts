@@ -17,6 +17,7 @@ import { openTables } from "./opening.ts";
 import { appendOf } from "./protocol.ts";
 import type { Tables } from "./tables.ts";
 import { readWitness } from "./witness.ts";
+import { newAppendId } from "../../../test/support/log/append.ts";
 
 const synced = vi.hoisted(() => ({ files: [] as number[] }));
 vi.mock("node:fs", async (original) => {
@@ -74,7 +75,7 @@ class Life {
   }
 
   append(texts: readonly string[], fence = 0): void {
-    const append = appendOf({ entries: texts, fence }, this.#head);
+    const append = appendOf({ entries: texts, fence }, { head: this.#head, id: newAppendId() });
     expect(this.tables.commit({ appends: [append], forgets: [] }).outcomes).toEqual([
       { heads: [] },
     ]);

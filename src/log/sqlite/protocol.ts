@@ -21,7 +21,9 @@ export interface Operations {
   open(options: OpenOptions): Promise<OpenedRange>;
   range(): LogRange;
   commit(commit: Commit): CommitResult;
-  readLog(span: Span): Page | undefined;
+  readLog(span: Span): LogPage | undefined;
+  /** The append that wrote an entry of the log; undefined when there is no such entry. */
+  idAt(sequence: number): string | undefined;
   truncate(through: number): void;
 
   beginSnapshot(sequence: number): number;
@@ -77,10 +79,16 @@ export interface Append {
   readonly text: string;
   readonly count: number;
   /** Of the log; of no matter to an append to streams alone. */
-  readonly expectedHead: number | undefined;
+  readonly at: AppendPlace | undefined;
   /** No token and no term in it is above this. */
   readonly fence: number;
   readonly streams: StreamBlocks;
+}
+
+/** The head that the log must have, and the id of the append. */
+export interface AppendPlace {
+  readonly head: number;
+  readonly id: string;
 }
 
 /** For streams, one index each: lists cross to the thread faster than objects. */
@@ -92,12 +100,12 @@ export interface StreamBlocks {
 }
 
 /** Refuses entries that have a raw newline. */
-export function appendOf(batch: AppendBatch, expectedHead?: number): Append {
+export function appendOf(batch: AppendBatch, at?: AppendPlace): Append {
   const { entries, streams = [], fence = 0 } = batch;
   return {
     text: joinEntries(entries),
     count: entries.length,
-    expectedHead,
+    at,
     fence,
     streams: {
       names: streams.map(({ stream }) => stream),
@@ -141,6 +149,12 @@ export interface Page {
   readonly bytes: Uint8Array;
 }
 
+/** Of the log: with the append that wrote its last entry, and the one before what was asked for. */
+export interface LogPage extends Page {
+  readonly id: string;
+  readonly previous: string;
+}
+
 export interface StreamPage extends StreamRange {
   readonly page: Page | undefined;
 }
@@ -153,6 +167,7 @@ export interface SnapshotChunks {
 }
 
 export interface SavedSnapshot {
+  /** Its number in the file. */
   readonly id: number;
   readonly sequence: number;
   readonly chunks: number;

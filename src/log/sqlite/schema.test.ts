@@ -16,6 +16,7 @@ import { connect, type Database } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
 import { appendOf } from "./protocol.ts";
 import { Tables } from "./tables.ts";
+import { appendAt } from "../../../test/support/log/append.ts";
 
 /**
  * Written by commit afcfb67, the last one with schema 1: 24 events of an engine, the first ten of
@@ -71,7 +72,7 @@ async function metaOf(path: string): Promise<Record<string, unknown>> {
 }
 
 async function expectAll({ log, streams }: Store): Promise<void> {
-  expect(await log.open()).toEqual({ head: 24, oldest: 11 });
+  expect(await log.open()).toMatchObject({ head: 24, oldest: 11 });
   expect(await entriesAfter(log, 10)).toHaveLength(14);
   const snapshot = await log.loadSnapshot(Infinity);
   expect(snapshot?.sequence).toBe(24);
@@ -89,7 +90,7 @@ test("a file of schema 1 is read, and stays as it is until something is written"
   const store = opened(path);
   await expectAll(store);
   expect(store.log.programs).toEqual({ last: "rollcall 0.1.0", own: "rollcall 0.2.0" });
-  await store.log.append({ entries: [] }, 24);
+  await appendAt(store.log, { entries: [] }, 24);
   await store.close();
   expect(await metaOf(path)).toEqual(before);
   expect(before).toEqual({ user_version: 1, truncated: 10, written_by: "rollcall 0.1.0" });
@@ -100,7 +101,7 @@ test("the first append makes it a file of ours, with all that was in it", async 
   const { log, streams } = opened(path);
   await log.open();
   const toStream = [{ stream: "arcp/session/one", entries: ["fifth"] }];
-  await log.append({ entries: ["event"], streams: toStream }, 24);
+  await appendAt(log, { entries: ["event"], streams: toStream }, 24);
   expect(await entriesAfter(log, 23)).toHaveLength(2);
   const one = ["first", "second", "third", "fourth", "fifth"];
   expect(await streamAfter(streams, "arcp/session/one", 0)).toEqual(one);
@@ -118,9 +119,9 @@ test("the first append makes it a file of ours, with all that was in it", async 
   const written = { truncated: 10, base: 0, written_by: "rollcall 0.2.0", format: 2, unchecked };
   expect(rest).toEqual({ user_version: 3, ...written });
   const next = opened(path);
-  expect(await next.log.open()).toEqual({ head: 25, oldest: 11 });
+  expect(await next.log.open()).toMatchObject({ head: 25, oldest: 11 });
   expect(await streamAfter(next.streams, "arcp/session/one", 0)).toEqual(one);
-  await next.log.append({ entries: ["next"] }, 25);
+  await appendAt(next.log, { entries: ["next"] }, 25);
   await next.close();
   expect(await metaOf(path)).toMatchObject({ log_id: logId });
 });
@@ -131,14 +132,14 @@ const OLD_2 = new URL("../../../test/support/log/schema-2.db", import.meta.url);
 test("a file of schema 2 is read, raised, and checked from then on", async () => {
   const path = copyOf(OLD_2);
   const before = opened(path);
-  expect(await before.log.open()).toEqual({ head: 24, oldest: 11 });
+  expect(await before.log.open()).toMatchObject({ head: 24, oldest: 11 });
   expect(await streamAfter(before.streams, "job/small", 0)).toEqual(["a", "b", "c"]);
   await before.close();
   expect(await metaOf(path)).toMatchObject({ user_version: 2 });
 
   const { log, streams } = opened(path);
   await log.open();
-  await log.append({ entries: ["event"] }, 24);
+  await appendAt(log, { entries: ["event"] }, 24);
   await streams.append("job/small", ["d"], 3);
   await streams.append("arcp/session/one", ["fifth"], 4);
   await streams.trim("job/small", 2);
@@ -146,7 +147,7 @@ test("a file of schema 2 is read, raised, and checked from then on", async () =>
   expect(await metaOf(path)).toMatchObject({ user_version: 3, truncated: 10 });
 
   const next = opened(path);
-  expect(await next.log.open()).toEqual({ head: 25, oldest: 11 });
+  expect(await next.log.open()).toMatchObject({ head: 25, oldest: 11 });
   expect(await entriesAfter(next.log, 10)).toHaveLength(15);
   expect(await streamAfter(next.streams, "job/small", 2)).toEqual(["c", "d"]);
   await next.streams.trim("job/small", 3);
@@ -188,7 +189,7 @@ test("a file that was raised has the same tables as a new one", async () => {
   for (const path of [raised, fresh]) {
     const { log } = opened(path);
     const { head } = await log.open();
-    await log.append({ entries: ["event"] }, head);
+    await appendAt(log, { entries: ["event"] }, head);
     await log.close();
   }
   expect(await inspect(raised, describe)).toEqual(await inspect(fresh, describe));
@@ -197,7 +198,7 @@ test("a file that was raised has the same tables as a new one", async () => {
 test("what an old program trimmed and did not sweep is swept", async () => {
   const database = await openDatabase(copyOf(OLD));
   const tables = new Tables(database, { path: "", writtenBy: "this test" });
-  const append = appendOf({ entries: ["event"] }, 24);
+  const append = appendOf({ entries: ["event"] }, { head: 24, id: "new" });
   expect(tables.sweep()).toBe(false);
   tables.commit({ appends: [append], forgets: [] });
   while (tables.sweep());
@@ -219,7 +220,7 @@ test("a file of schema 1 on a full disk is read, and raised once it has room", a
   const store = opened(path);
   await expectAll(store);
   const append = () =>
-    store.log.append({ entries: ["e"], streams: [{ stream: "new", entries: ["e"] }] }, 24);
+    appendAt(store.log, { entries: ["e"], streams: [{ stream: "new", entries: ["e"] }] }, 24);
   await expect(append()).rejects.toMatchObject({ code: "STORAGE_FULL" });
   await expectAll(store);
 

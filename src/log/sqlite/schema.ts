@@ -30,7 +30,8 @@ const UNKNOWN_WRITER = "a rollcall of unknown version";
 /** Columns that came with a later schema stand last, as they do in a file that was raised. */
 const SCHEMA = `
   -- log_id (drawn once, when the log begins), format, written_by, tables (their checksum),
-  -- truncated, base (the checksum of what was truncated), unchecked
+  -- truncated, base (the checksum of what was truncated), truncated_id (the append that wrote the
+  -- last entry of it), unchecked
   CREATE TABLE meta (name TEXT PRIMARY KEY, value, checksum INTEGER) WITHOUT ROWID;
   INSERT INTO meta (name, value) VALUES ('truncated', 0);
 
@@ -284,6 +285,11 @@ export function lastWriter(database: Database): string {
 /** Drawn once, when the log began. */
 export function logIdOf(database: Database): string {
   return String(meta(database, "log_id") ?? "");
+}
+
+/** The append that wrote the last entry that was truncated; empty where nobody knows. */
+export function truncatedId(database: Database): string {
+  return String(meta(database, "truncated_id") ?? "");
 }
 
 function meta(database: Database, name: string): string | number | undefined {

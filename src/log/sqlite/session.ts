@@ -1,6 +1,7 @@
 /** The part that the log and the streams of one database share: its thread, commits and tail. */
 import { RollcallError } from "../../core/errors.ts";
-import type { LogBatch, LogPrograms, LogRange } from "../log.ts";
+import type { LogPosition, LogPrograms, LogRange } from "../log.ts";
+import type { StreamBatch, StreamRange } from "../streams.ts";
 import { Tail } from "../tail.ts";
 import { Commits } from "./commits.ts";
 import { corrupt } from "./driver.ts";
@@ -12,7 +13,7 @@ export class SqliteSession {
   readonly #options: OpenOptions;
   readonly #thread = new SqliteThread((failure) => this.#tail.fail(failure));
   readonly #closing = new AbortController();
-  #tail = new Tail(0);
+  #tail = new Tail({ head: 0, mark: 0 });
   #lastWriter: string | undefined;
   /** Until an append that begins above it succeeded. */
   #floor: number | undefined;
@@ -52,7 +53,7 @@ export class SqliteSession {
     if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
     if (this.#thread.isRunning) {
       const range = await this.call("range", undefined);
-      this.#tail.moveTo(range.head);
+      if (range.head > this.#tail.head) this.#tail.moveTo(range);
       return { ...range, ...(this.#floor !== undefined && { floor: this.#floor }) };
     }
     this.#thread.start();
@@ -60,7 +61,7 @@ export class SqliteSession {
       const { lastWriter, ...range } = await this.call("open", this.#options);
       this.#lastWriter = lastWriter;
       this.#floor = range.floor;
-      this.#tail = new Tail(range.head);
+      this.#tail = new Tail(range);
       // A crash may have left something half-done.
       if (!this.#options.isReader) this.sweep();
       return range;
@@ -71,9 +72,9 @@ export class SqliteSession {
   }
 
   /** The log has grown to here, by an append with this fence. */
-  moveTo(head: number, fence: number): void {
+  moveTo(position: LogPosition, fence: number): void {
     if (fence >= (this.#floor ?? 0)) this.#floor = undefined;
-    this.tail.moveTo(head);
+    this.tail.moveTo(position);
   }
 
   call<K extends Name>(name: K, argument: Argument<K>): Promise<Result<K>> {
@@ -104,7 +105,10 @@ export class SqliteSession {
   }
 
   /** The pages of a span; the next one is on its way while the caller is busy with this one. */
-  async *pages({ what, read, range }: PagesOf, span: Span): AsyncGenerator<LogBatch> {
+  async *pages<P extends Page>(
+    { what, read, range }: PagesOf<P>,
+    span: Span,
+  ): AsyncGenerator<PageEntries<P>> {
     const { through } = span;
     let { after } = span;
     let next = after < through ? read(span) : undefined;
@@ -114,13 +118,13 @@ export class SqliteSession {
       next = page.last < through ? read({ after: page.last, through }) : undefined;
       // It rejects when it is awaited, if ever.
       next?.catch(() => undefined);
-      yield decodePage(`${what} in ${this.#options.path}`, page, after);
+      yield { page, ...decodePage(`${what} in ${this.#options.path}`, page, after) };
       after = page.last;
     }
   }
 
   /** Forgotten while it was read, or never to be missed. */
-  async #missing({ what, range }: Pick<PagesOf, "what" | "range">, after: number) {
+  async #missing({ what, range }: Omit<PagesOf<Page>, "read">, after: number) {
     const { oldest, head } = await range();
     if (oldest > after + 1 || head <= after) {
       return new RollcallError("OUT_OF_RANGE", `${what} was truncated after ${after}`);
@@ -143,14 +147,19 @@ export class SqliteSession {
 }
 
 /** The log or a stream. */
-interface PagesOf {
+interface PagesOf<P extends Page> {
   readonly what: string;
-  readonly read: (span: Span) => Promise<Page | undefined>;
-  readonly range: () => Promise<LogRange>;
+  readonly read: (span: Span) => Promise<P | undefined>;
+  readonly range: () => Promise<StreamRange>;
+}
+
+/** A page, and those of its entries that were asked for. */
+interface PageEntries<P extends Page> extends StreamBatch {
+  readonly page: P;
 }
 
 /** The entries of a page that come after `after`. */
-function decodePage(what: string, { first, last, bytes }: Page, after: number): LogBatch {
+function decodePage(what: string, { first, last, bytes }: Page, after: number): StreamBatch {
   const entries = decodeText(bytes).split("\n");
   if (entries.length !== last - first + 1) {
     throw corrupt(what, `it holds ${entries.length} entries from ${first} to ${last}`);

@@ -10,8 +10,19 @@
  */
 import { resolve } from "node:path";
 import { RollcallError } from "../../core/errors.ts";
-import { checkAppends, checkReach, checkStream } from "../entries.ts";
-import type { AppendBatch, Log, LogBatch, LogPrograms, LogRange, Snapshot } from "../log.ts";
+import { LOG } from "../../core/limits.ts";
+import { checkAppends, checkChain, checkReach, checkStream, fenceAt } from "../entries.ts";
+import type {
+  AppendBatch,
+  AppendOptions,
+  Log,
+  LogBatch,
+  LogPosition,
+  LogPrograms,
+  LogRange,
+  Snapshot,
+  StoredSnapshot,
+} from "../log.ts";
 import { SNAPSHOT_BYTES } from "./protocol.ts";
 import type { Forget, SavedSnapshot, Span, StreamPage } from "./protocol.ts";
 import { decodeText, SqliteSession } from "./session.ts";
@@ -41,6 +52,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
 
 class SqliteLog implements Log {
   readonly shared = false;
+  readonly limits = { appendBytes: LOG.ownAppendBytes };
   readonly #session: SqliteSession;
   #oldest = 1;
 
@@ -58,25 +70,41 @@ class SqliteLog implements Log {
     return range;
   }
 
-  async append(batch: AppendBatch, expectedHead: number): Promise<void> {
+  /** The only writer: its mark is the head, and no answer is lost but with the thread. */
+  async append(batch: AppendBatch, at: LogPosition, { id }: AppendOptions): Promise<LogPosition> {
     checkAppends(batch.streams ?? []);
-    await this.#session.commits.append(batch, expectedHead);
+    const { head } = at;
+    const refusal = fenceAt({ head, mark: head }, at);
+    if (refusal) throw refusal;
+    await this.#session.commits.append(batch, { head, id });
     const { entries, fence = 0 } = batch;
-    if (entries.length === 0) this.#session.tail.sign();
-    else this.#session.moveTo(expectedHead + entries.length, fence);
+    const last = head + entries.length;
+    const position = { head: last, mark: last };
+    if (last >= this.#session.tail.head) this.#session.moveTo(position, fence);
+    return position;
   }
 
-  async *read(after: number): AsyncGenerator<LogBatch> {
+  async *read(after: number, afterId = ""): AsyncGenerator<LogBatch> {
     const span = { after, through: this.#session.tail.head };
     checkReach("the log", after, this.#oldest);
+    if (afterId !== "") checkChain(after, afterId, await this.#session.call("idAt", after));
     const read = (rest: Span) => this.#session.call("readLog", rest);
     const range = () => this.#session.call("range", undefined);
-    yield* this.#session.pages({ what: "the log", read, range }, span);
+    const pages = this.#session.pages({ what: "the log", read, range }, span);
+    for await (const { first, entries, page } of pages) {
+      const { last, id, previous } = page;
+      yield { first, entries, mark: last, id, previous };
+    }
   }
 
-  async *follow(after: number, signal: AbortSignal): AsyncGenerator<LogBatch> {
+  async *follow(
+    after: number,
+    afterId: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogBatch> {
     const ended = AbortSignal.any([signal, this.#session.closing]);
-    yield* this.#session.tail.follow((position) => this.read(position), after, ended);
+    const read = (position: number, id?: string) => this.read(position, id);
+    yield* this.#session.tail.follow(read, { after, afterId }, ended);
   }
 
   async saveSnapshot({ sequence, chunks }: Snapshot): Promise<void> {
@@ -111,9 +139,12 @@ class SqliteLog implements Log {
     if (gathered.length > 0) await add();
   }
 
-  async loadSnapshot(atOrBefore: number): Promise<Snapshot | undefined> {
+  async loadSnapshot(atOrBefore: number): Promise<StoredSnapshot | undefined> {
     const saved = await this.#session.call("findSnapshot", atOrBefore);
-    return saved && { sequence: saved.sequence, chunks: this.#readChunks(saved) };
+    if (!saved) return undefined;
+    const { sequence } = saved;
+    const id = (await this.#session.call("idAt", sequence)) ?? "";
+    return { sequence, id, chunks: this.#readChunks(saved) };
   }
 
   async *#readChunks({ id, sequence, chunks }: SavedSnapshot): AsyncGenerator<string> {
@@ -171,7 +202,8 @@ class SqliteStreams implements Streams {
       return page;
     };
     const range = () => this.range(stream);
-    yield* this.#session.pages({ what, read, range }, { after, through: head });
+    const pages = this.#session.pages({ what, read, range }, { after, through: head });
+    for await (const { first, entries } of pages) yield { first, entries };
   }
 
   range(stream: string): Promise<StreamRange> {

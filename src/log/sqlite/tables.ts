@@ -2,7 +2,6 @@
  * The open database as its thread sees it: the log's table, the snapshots and the streams, and the
  * commit that may write to all of them at once.
  */
-import { randomBytes } from "node:crypto";
 import type { RollcallError } from "../../core/errors.ts";
 import { fenced } from "../entries.ts";
 import type { LogRange } from "../log.ts";
@@ -13,22 +12,29 @@ import { BLOB, corrupt, transaction, unsynced, type Database } from "./driver.ts
 import type { Place } from "./place.ts";
 import type {
   Append,
+  AppendOutcome,
+  AppendPlace,
   Commit,
   CommitResult,
+  LogPage,
   OpenedRange,
-  AppendOutcome,
-  Page,
   Span,
 } from "./protocol.ts";
-import { claimFile, isRaised, lastWriter, logIdOf, readUnchecked, setMeta } from "./schema.ts";
+import {
+  claimFile,
+  isRaised,
+  lastWriter,
+  logIdOf,
+  readUnchecked,
+  setMeta,
+  truncatedId,
+} from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
 import { UNSYNCED_COMMITS, type Witness, type WitnessedHead } from "./witness.ts";
 
 const INSERT = `
   INSERT INTO log (last, first, entries, checksum, id, previous) VALUES (?, ?, ${BLOB}, ?, ?, ?)`;
-/** Enough that no two openings of a file draw the same. */
-const RUN_BYTES = 6;
 /** Between two looks at whether the file is still at its path. */
 const PLACE_MS = 1000;
 
@@ -60,9 +66,6 @@ export class Tables {
   readonly #witness: Witness | undefined;
   readonly #place: Place | undefined;
   readonly #batches: Batches;
-  /** Names the appends of this opening. */
-  readonly #run = randomBytes(RUN_BYTES).toString("base64url");
-  #appends = 0;
   #ends: Ends;
   /** Whether this program has written to the file since it was opened. */
   #isClaimed = false;
@@ -84,7 +87,8 @@ export class Tables {
   #readEnds(): Ends {
     const { truncated, base, head } = readEnds(this.#database);
     const running = this.#batches.checksumAt(logChain(base), Infinity);
-    return { truncated, base, head, running, id: this.#batches.newest([])?.id ?? "" };
+    const id = this.#batches.newest([])?.id ?? truncatedId(this.#database);
+    return { truncated, base, head, running, id };
   }
 
   opened(): OpenedRange {
@@ -92,7 +96,8 @@ export class Tables {
   }
 
   range(): LogRange {
-    return { head: this.#ends.head, oldest: this.#ends.truncated + 1 };
+    const { head, truncated, id: lastId } = this.#ends;
+    return { head, mark: head, oldest: truncated + 1, logId: this.logId, lastId };
   }
 
   /**
@@ -149,28 +154,43 @@ export class Tables {
     this.#witness?.saw(this.#ends.head, this.#ends.running, fence);
   }
 
-  #append({ text, count, expectedHead, streams }: Append): AppendOutcome {
+  #append({ text, count, at, streams }: Append): AppendOutcome {
     const { truncated, base, head, running, id: previous } = this.#ends;
-    const refusal =
-      expectedHead === undefined || expectedHead === head
-        ? this.streams.fenceOf(streams)
-        : fenced("the log", head, expectedHead);
+    const isMoved = at !== undefined && at.head !== head;
+    if (isMoved && this.#isWritten(at)) return { heads: [] };
+    const refusal = isMoved ? fenced("the log", head, at.head) : this.streams.fenceOf(streams);
     if (refusal) return { fenced: refusal.message, heads: [] };
     if (count > 0) {
       const last = head + count;
       const bytes = Buffer.from(text);
-      const id = `${this.#run}.${(this.#appends += 1)}`;
+      const id = at?.id ?? "";
       const sum = extended(running, bytes);
       const checksum = withIds(sum, { id, previous });
       this.#database.prepare(INSERT).run(last, head + 1, bytes, checksum, id, previous);
       this.#ends = { truncated, base, head: last, running: sum, id };
     }
     const heads = this.streams.append(streams);
-    return { heads: expectedHead === undefined ? heads : [] };
+    return { heads: at === undefined ? heads : [] };
   }
 
-  read(span: Span): Page | undefined {
-    return this.#batches.read(logChain(this.#ends.base), span);
+  /** An append that is called again: the one that followed that head has its id. */
+  #isWritten({ head, id }: AppendPlace): boolean {
+    const next = this.#batches.holding([], head + 1);
+    return next?.first === head + 1 && next.id === id;
+  }
+
+  read(span: Span): LogPage | undefined {
+    const page = this.#batches.read(logChain(this.#ends.base), span);
+    if (!page) return undefined;
+    return { ...page, id: this.idAt(page.last) ?? "", previous: this.idAt(span.after) ?? "" };
+  }
+
+  idAt(sequence: number): string | undefined {
+    if (sequence > this.#ends.head) return undefined;
+    if (sequence === this.#ends.head) return this.#ends.id;
+    const batch = this.#batches.holding([], sequence);
+    // Rows may be older than ids.
+    return (batch && batch.first > sequence ? batch.previous : batch?.id) ?? "";
   }
 
   beginSnapshot(sequence: number): number {
@@ -190,6 +210,7 @@ export class Tables {
     this.#inTransaction(() => {
       setMeta(this.#database, "truncated", through);
       setMeta(this.#database, "base", base);
+      setMeta(this.#database, "truncated_id", this.idAt(through) ?? "");
       this.snapshots.dropBefore(through);
     });
     this.#ends = { ...this.#ends, truncated: through, base };

@@ -11,6 +11,7 @@ import {
   rejects,
 } from "../../../test/support/log/conformance-case.ts";
 import { sqliteStore } from "./store.ts";
+import { appendAt } from "../../../test/support/log/append.ts";
 
 const BUILT = new URL("../../../dist/lib/index.js", import.meta.url).href;
 
@@ -37,27 +38,27 @@ function scratch(): string {
   return join(folder, "rollcall.db");
 }
 
-test("when the thread dies what waits is unavailable, and opening starts it anew", async () => {
+test("when the thread dies nobody knows of an append; opening starts it anew", async () => {
   const store = sqliteStore({ path: scratch() });
   const { log, streams } = store;
   await log.open();
-  await log.append({ entries: ["kept"] }, 0);
+  await appendAt(log, { entries: ["kept"] }, 0);
   const follower = new Follower(log, 1);
   const followed = rejects("UNAVAILABLE", follower.next());
 
   started.at(-1)?.postMessage(NO_REQUEST);
   const pending = [
-    rejects("UNAVAILABLE", log.append({ entries: ["lost"] }, 1)),
-    rejects("UNAVAILABLE", streams.append("stream", ["lost"])),
+    rejects("OUTCOME_UNKNOWN", appendAt(log, { entries: ["lost"] }, 1)),
+    rejects("OUTCOME_UNKNOWN", streams.append("stream", ["lost"])),
     rejects("UNAVAILABLE", collect(log.read(0))),
   ];
   await Promise.all([followed, ...pending]);
-  await rejects("UNAVAILABLE", log.append({ entries: ["lost"] }, 1));
+  await rejects("UNAVAILABLE", appendAt(log, { entries: ["lost"] }, 1));
   await rejects("UNAVAILABLE", collect(log.read(0)));
   await rejects("UNAVAILABLE", streams.range("stream"));
 
-  expect(await log.open()).toEqual({ head: 1, oldest: 1 });
-  await log.append({ entries: ["goes on"] }, 1);
+  expect(await log.open()).toMatchObject({ head: 1, oldest: 1 });
+  await appendAt(log, { entries: ["goes on"] }, 1);
   expect(await entriesAfter(log, 0)).toEqual(["kept", "goes on"]);
   await store.close();
 });
@@ -66,7 +67,7 @@ test("a store whose thread died can be closed", async () => {
   const store = sqliteStore({ path: scratch() });
   await store.log.open();
   started.at(-1)?.postMessage(NO_REQUEST);
-  await rejects("UNAVAILABLE", store.log.append({ entries: ["lost"] }, 0));
+  await rejects("OUTCOME_UNKNOWN", appendAt(store.log, { entries: ["lost"] }, 0));
   await store.close();
   await rejects("WRONG_STATE", store.log.open());
 });
@@ -75,7 +76,7 @@ test("calls made while the store opens wait for it", async () => {
   const store = sqliteStore({ path: scratch() });
   const opened = store.log.open();
   expect(await store.streams.append("stream", ["early"])).toBe(1);
-  expect(await opened).toEqual({ head: 0, oldest: 1 });
+  expect(await opened).toMatchObject({ head: 0, oldest: 1 });
   await store.close();
 });
 
@@ -85,7 +86,7 @@ test("closing while the store opens closes it", async () => {
   const opened = store.log.open().catch(() => undefined);
   await Promise.all([store.close(), store.close(), opened]);
   const next = sqliteStore({ path });
-  expect(await next.log.open()).toEqual({ head: 0, oldest: 1 });
+  expect(await next.log.open()).toMatchObject({ head: 0, oldest: 1 });
   await next.close();
 });
 
@@ -95,8 +96,9 @@ test("a process may exit in the middle of a commit, and its exit code is its own
     const { log } = sqliteStore({ path: process.argv[1] });
     await log.open();
     const entries = ["x".repeat(2000)];
-    for (let head = 0; head < 20; head += 1) await log.append({ entries }, head);
-    log.append({ entries }, 20);
+    const append = (head) => log.append({ entries }, { head, mark: head }, { id: "exit." + head });
+    for (let head = 0; head < 20; head += 1) await append(head);
+    append(20);
     setImmediate(() => process.exit(7));
   `;
   for (let round = 0; round < 4; round += 1) {

@@ -8,8 +8,9 @@
  *                      ▼   │
  *                     failed
  *
- * When the thread dies every call that waits rejects with UNAVAILABLE: whether it was carried out
- * is not known. It is never terminated, only asked to end: see the gate in protocol.ts.
+ * When the thread dies every call that waits rejects with UNAVAILABLE, a commit with
+ * OUTCOME_UNKNOWN: it may have been carried out. The thread is never terminated, only asked to end:
+ * see the gate in protocol.ts.
  */
 import { Worker } from "node:worker_threads";
 import { RollcallError } from "../../core/errors.ts";
@@ -22,6 +23,7 @@ const WORKER = import.meta.url.endsWith(".ts")
   : new URL("./worker.js", import.meta.url);
 
 interface Asker {
+  readonly name: Name;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -69,7 +71,8 @@ export class SqliteThread {
     if (!worker) return Promise.reject(this.#failure ?? notOpen());
     const request: ThreadRequest<K> = { id: ++this.#lastId, name, argument };
     return new Promise((resolve, reject) => {
-      this.#waiting.set(request.id, { resolve: (value) => resolve(value as Result<K>), reject });
+      const answer = (value: unknown) => resolve(value as Result<K>);
+      this.#waiting.set(request.id, { name, resolve: answer, reject });
       worker.postMessage(request);
     });
   }
@@ -84,7 +87,7 @@ export class SqliteThread {
     const request: ThreadRequest<"close"> = { id: 0, name: "close", argument: undefined };
     worker.postMessage(request);
     await ended;
-    this.#rejectAll(notOpen());
+    this.#rejectAll(notOpen);
   }
 
   #settle(reply: ThreadReply): void {
@@ -98,12 +101,13 @@ export class SqliteThread {
     const failure = new RollcallError("UNAVAILABLE", `the sqlite thread died: ${reason}`);
     this.#worker = undefined;
     this.#failure = failure;
-    this.#rejectAll(failure);
+    const unknown = new RollcallError("OUTCOME_UNKNOWN", failure.message);
+    this.#rejectAll(({ name }) => (name === "commit" ? unknown : failure));
     this.#onFailure(failure);
   }
 
-  #rejectAll(error: Error): void {
-    for (const { reject } of this.#waiting.values()) reject(error);
+  #rejectAll(errorOf: (asker: Asker) => Error): void {
+    for (const asker of this.#waiting.values()) asker.reject(errorOf(asker));
     this.#waiting.clear();
   }
 }

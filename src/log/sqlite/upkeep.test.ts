@@ -9,6 +9,7 @@ import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
 import { backUp, beginRestore, compact, verify } from "./upkeep.ts";
 import { readWitness } from "./witness.ts";
+import { appendAt } from "../../../test/support/log/append.ts";
 
 function scratch(): string {
   const folder = fs.mkdtempSync(join(tmpdir(), "rollcall-upkeep-"));
@@ -28,7 +29,7 @@ async function inUse() {
   const store = opened(path);
   await store.log.open();
   for (let head = 0; head < 20; head += 1) {
-    await store.log.append({ entries: [`entry ${head + 1}`], fence: head * 10 }, head);
+    await appendAt(store.log, { entries: [`entry ${head + 1}`], fence: head * 10 }, head);
   }
   await store.log.saveSnapshot({ sequence: 10, chunks: ["ten", " events"] });
   await store.log.truncate(10);
@@ -44,7 +45,7 @@ test("a backup of a file in use is all of it, and is put in an empty place", asy
   const facts = await backUp(options);
   expect(facts).toMatchObject({ head: 20, madeBy: "this test" });
   expect(facts.logId).toMatch(/^[0-9a-f-]{36}$/);
-  await store.log.append({ entries: ["later"] }, 20);
+  await appendAt(store.log, { entries: ["later"] }, 20);
 
   const place = scratch();
   const restoring = beginRestore(options.target, place);
@@ -55,14 +56,14 @@ test("a backup of a file in use is all of it, and is put in an empty place", asy
   const { floor = 0 } = await restored.log.open();
   expect(floor).toBeGreaterThan(facts.floor);
   expect(await contentOf(restored)).toBe(content);
-  await restored.log.append({ entries: ["goes on"], fence: floor + 1 }, 20);
+  await appendAt(restored.log, { entries: ["goes on"], fence: floor + 1 }, 20);
   expect(readWitness(place)?.floor).toBeGreaterThan(floor);
 });
 
 test("a floor that is known at the place counts, too", async () => {
   const { store, ...options } = await inUse();
   await backUp(options);
-  await store.log.append({ entries: ["high"], fence: 1e15 }, 20);
+  await appendAt(store.log, { entries: ["high"], fence: 1e15 }, 20);
   await store.close();
   fs.rmSync(options.path);
   await beginRestore(options.target, options.path).commit();

@@ -8,6 +8,7 @@ import { sqliteStore } from "./store.ts";
 import { backUp, compact, verify } from "./upkeep.ts";
 import { readWal } from "./wal.ts";
 import { readWitness } from "./witness.ts";
+import { appendAt } from "../../../test/support/log/append.ts";
 
 const FRAME = 24 + 4096;
 const LARGE = "x".repeat(100_000);
@@ -27,7 +28,7 @@ function opened(path: string): Store {
 /** Sixty commits, and the files as the death of the process leaves them. */
 async function killed(): Promise<string> {
   const { log, path } = await working();
-  for (let head = 0; head < 60; head += 1) await log.append({ entries: [`${head}`] }, head);
+  for (let head = 0; head < 60; head += 1) await appendAt(log, { entries: [`${head}`] }, head);
   return copyOf(path);
 }
 
@@ -57,7 +58,7 @@ test("files as a kill leaves them are opened with all that was acknowledged", as
   const { committed, verified } = readWal(`${path}-wal`);
   expect(readWitness(path)?.head).toMatchObject({ head: 60, frames: committed });
   expect(verified).toBe(committed);
-  expect(await opened(path).log.open()).toEqual({ head: 60, oldest: 1 });
+  expect(await opened(path).log.open()).toMatchObject({ head: 60, oldest: 1 });
 });
 
 test("a bit of any frame of the write-ahead log is damage, and it stays as it is", async () => {
@@ -108,7 +109,7 @@ test("a second writer and a reader beside a busy one find it in use, not damaged
   const { log, path } = await working();
   let isOver = false;
   const busy = (async () => {
-    for (let head = 0; !isOver; head += 1) await log.append({ entries: [LARGE] }, head);
+    for (let head = 0; !isOver; head += 1) await appendAt(log, { entries: [LARGE] }, head);
   })();
   for (let round = 0; round < 20; round += 1) {
     const second = sqliteStore({ path });
@@ -131,11 +132,11 @@ test("a write-ahead log without its database is refused, and stays", async () =>
 test("a file that was moved tells the witness of its successor nothing", async () => {
   const first = await working();
   const { path } = first;
-  await first.log.append({ entries: ["one", "two"] }, 0);
+  await appendAt(first.log, { entries: ["one", "two"] }, 0);
   for (const end of ["", "-wal", "-shm"]) fs.renameSync(path + end, `${path}.moved${end}`);
   const second = opened(path);
   await second.log.open();
-  await second.log.append({ entries: ["another"] }, 0);
+  await appendAt(second.log, { entries: ["another"] }, 0);
   await first.close();
   expect(readWitness(path)?.head).toMatchObject({ head: 1 });
   await second.close();
@@ -164,7 +165,7 @@ test("without a witness, commits behind a damaged frame are proof, a torn end is
   fs.copyFileSync(path, torn);
   const bytes = fs.readFileSync(`${path}-wal`);
   fs.writeFileSync(`${torn}-wal`, bytes.subarray(0, -10));
-  expect(await opened(torn).log.open()).toEqual({ head: 59, oldest: 1 });
+  expect(await opened(torn).log.open()).toMatchObject({ head: 59, oldest: 1 });
 
   flipBit(`${path}-wal`, { at: 32 + 5 * FRAME + 1000, bit: 1 });
   expect(await refusalOf(path)).toMatch(
@@ -174,18 +175,18 @@ test("without a witness, commits behind a damaged frame are proof, a torn end is
 
 test("a commit that was not acknowledged may be torn", async () => {
   const { log, path } = await working();
-  await log.append({ entries: ["acknowledged"] }, 0);
+  await appendAt(log, { entries: ["acknowledged"] }, 0);
   const witness = fs.readFileSync(`${path}.witness`);
-  await log.append({ entries: ["not"] }, 1);
+  await appendAt(log, { entries: ["not"] }, 1);
   const copy = copyOf(path);
   fs.writeFileSync(`${copy}.witness`, witness);
   fs.truncateSync(`${copy}-wal`, fs.statSync(`${copy}-wal`).size - 10);
-  expect(await opened(copy).log.open()).toEqual({ head: 1, oldest: 1 });
+  expect(await opened(copy).log.open()).toMatchObject({ head: 1, oldest: 1 });
 });
 
 test("what a sweep deleted may come back by a power cut", async () => {
   const { log, streams, path } = await working();
-  await log.append({ entries: ["one"] }, 0);
+  await appendAt(log, { entries: ["one"] }, 0);
   for (let block = 0; block < 20; block += 1) await streams.append("job", [LARGE]);
   await streams.remove("job");
   const frames = () => readWitness(path)?.head?.frames ?? 0;
@@ -197,7 +198,7 @@ test("what a sweep deleted may come back by a power cut", async () => {
 
 test("a file that was emptied is refused, and one that was moved away begins anew", async () => {
   const { log, path } = await working();
-  await log.append({ entries: ["one"] }, 0);
+  await appendAt(log, { entries: ["one"] }, 0);
   await log.close();
   fs.truncateSync(path, 0);
   expect(await refusalOf(path)).toContain("it is empty, but 1 events were in it");
@@ -207,12 +208,12 @@ test("a file that was emptied is refused, and one that was moved away begins ane
 
 test("an older copy in its place is refused", async () => {
   const { log, path } = await working();
-  await log.append({ entries: ["one"] }, 0);
+  await appendAt(log, { entries: ["one"] }, 0);
   await log.close();
   const old = fs.readFileSync(path);
   const store = opened(path);
   await store.log.open();
-  await store.log.append({ entries: ["two"] }, 1);
+  await appendAt(store.log, { entries: ["two"] }, 1);
   await store.close();
   fs.writeFileSync(path, old);
   expect(await refusalOf(path)).toContain("the log ends at 1, but 2 was acknowledged");
@@ -220,9 +221,9 @@ test("an older copy in its place is refused", async () => {
 
 test("a file that was moved or replaced is written no more, until it is back", async () => {
   const { log, path } = await working();
-  await log.append({ entries: ["one"] }, 0);
+  await appendAt(log, { entries: ["one"] }, 0);
   const elsewhere = join(dirname(path), "elsewhere.db");
-  const sign = () => log.append({ entries: [] }, 1);
+  const sign = () => appendAt(log, { entries: [] }, 1);
   const refusal = (what: string) =>
     vi.waitFor(
       async () => {
@@ -234,9 +235,9 @@ test("a file that was moved or replaced is written no more, until it is back", a
     );
   fs.renameSync(path, elsewhere);
   await refusal("was moved or deleted");
-  await expect(log.append({ entries: ["two"] }, 1)).rejects.toThrow("nothing more is written");
+  await expect(appendAt(log, { entries: ["two"] }, 1)).rejects.toThrow("nothing more is written");
   fs.writeFileSync(path, "another");
   await refusal("was replaced by another file");
   fs.renameSync(elsewhere, path);
-  await log.append({ entries: ["two"] }, 1);
+  await appendAt(log, { entries: ["two"] }, 1);
 });

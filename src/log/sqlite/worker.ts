@@ -47,6 +47,7 @@ const operations: Operations = {
   range: () => tables().range(),
   commit: (commit) => tables().commit(commit),
   readLog: (span) => tables().read(span),
+  idAt: (sequence) => tables().idAt(sequence),
   truncate: (through) => tables().truncate(through),
 
   beginSnapshot: (sequence) => tables().beginSnapshot(sequence),
@@ -117,7 +118,10 @@ async function answer(request: ThreadRequest): Promise<ThreadReply> {
     return { id, ok: true, value: await run(request) };
   } catch (error) {
     const { code, message } = storageError(error, path);
-    return { id, ok: false, code, message };
+    // The device failed, maybe between the write of a commit and its sync.
+    const isUnknown =
+      request.name === "commit" && code === "UNAVAILABLE" && !(error instanceof RollcallError);
+    return { id, ok: false, code: isUnknown ? "OUTCOME_UNKNOWN" : code, message };
   }
 }
 

@@ -10,6 +10,7 @@ import { codeOf } from "../../core/errors.ts";
 import type { Store } from "../store.ts";
 import { connect } from "./driver.ts";
 import { sqliteStore, type SqliteStoreOptions } from "./store.ts";
+import { appendAt } from "../../../test/support/log/append.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 const BUILT = new URL("../../../dist/lib/index.js", import.meta.url).href;
@@ -30,7 +31,7 @@ function storeOf(path: string, options: Partial<SqliteStoreOptions> = {}): Store
 async function writerOf(path: string): Promise<Store> {
   const store = storeOf(path);
   await store.log.open();
-  await store.log.append({ entries: ["first"] }, 0);
+  await appendAt(store.log, { entries: ["first"] }, 0);
   return store;
 }
 
@@ -72,12 +73,12 @@ test("a reader beside the writer sees what is committed, again and again", async
   const path = scratch();
   const { log, streams } = await writerOf(path);
   const reader = storeOf(path, { readOnly: true });
-  expect(await reader.log.open()).toEqual({ head: 1, oldest: 1 });
-  await log.append({ entries: ["second"], streams: [{ stream: "job", entries: ["said"] }] }, 1);
+  expect(await reader.log.open()).toMatchObject({ head: 1, oldest: 1 });
+  await appendAt(log, { entries: ["second"], streams: [{ stream: "job", entries: ["said"] }] }, 1);
   await streams.append("job", ["more"]);
   expect(await entriesAfter(reader.log, 0)).toEqual(["first"]);
   expect(await streamAfter(reader.streams, "job", 0)).toEqual(["said", "more"]);
-  expect(await reader.log.open()).toEqual({ head: 2, oldest: 1 });
+  expect(await reader.log.open()).toMatchObject({ head: 2, oldest: 1 });
   expect(await entriesAfter(reader.log, 0)).toEqual(["first", "second"]);
 });
 
@@ -86,7 +87,7 @@ test("a reader writes nothing", async () => {
   await writerOf(path);
   const reader = storeOf(path, { readOnly: true });
   await reader.log.open();
-  await expect(reader.log.append({ entries: ["mine"] }, 1)).rejects.toMatchObject({
+  await expect(appendAt(reader.log, { entries: ["mine"] }, 1)).rejects.toMatchObject({
     code: "STORAGE_READ_ONLY",
   });
 });
@@ -132,7 +133,7 @@ test("a copy is another file, whoever has the first one", async () => {
   expect(holder.said).toBe("open");
   const copy = dirname(scratch());
   fs.cpSync(dirname(path), copy, { recursive: true });
-  expect(await storeOf(join(copy, "rollcall.db")).log.open()).toEqual({ head: 1, oldest: 1 });
+  expect(await storeOf(join(copy, "rollcall.db")).log.open()).toMatchObject({ head: 1, oldest: 1 });
 });
 
 test("a second store of this process that is refused gives the file to no other", async () => {
@@ -160,7 +161,7 @@ test("while a program of before runs this one neither writes nor reads", async (
     await expect(refusal).rejects.toMatchObject({ code: "LOCKED" });
   }
   await old.kill();
-  expect(await storeOf(path).log.open()).toEqual({ head: 1, oldest: 1 });
+  expect(await storeOf(path).log.open()).toMatchObject({ head: 1, oldest: 1 });
 });
 
 test("of writers that begin at once never two get the file", async () => {
@@ -189,7 +190,7 @@ test("where no index can be shared the writer has the file for itself", async ()
   fs.symlinkSync("/nowhere", `${path}-shm`);
   const { log } = storeOf(path);
   await log.open();
-  await log.append({ entries: ["second"] }, 1);
+  await appendAt(log, { entries: ["second"] }, 1);
   fs.rmSync(`${path}-shm`);
   expect(await entriesAfter(log, 0)).toEqual(["first", "second"]);
   const reader = storeOf(path, { readOnly: true }).log.open();

@@ -9,6 +9,7 @@ import { connect } from "../../../src/log/sqlite/driver.ts";
 import { sqliteStore } from "../../../src/log/sqlite/store.ts";
 import type { Store } from "../../../src/log/store.ts";
 import type { Seen } from "../../fixtures/ledger/client.ts";
+import { appendAt } from "../log/append.ts";
 
 const FOLDER = fileURLToPath(new URL("../../fixtures/ledger/", import.meta.url));
 
@@ -109,7 +110,7 @@ export async function copy(from: Store, to: Store): Promise<void> {
   await from.log.open();
   await to.log.open();
   for await (const { first, entries } of from.log.read(0)) {
-    await to.log.append({ entries }, first - 1);
+    await appendAt(to.log, { entries }, first - 1);
   }
   for await (const { stream } of from.streams.ranges("")) {
     for await (const { entries } of from.streams.read(stream, 0)) {

@@ -1,6 +1,16 @@
 /** For tests of the engine: a clock moved by hand, and a log that fails or waits on demand. */
 import type { AgentCard } from "../../../src/core/agents.ts";
-import type { AppendBatch, Log, LogBatch, LogRange, Snapshot } from "../../../src/log/log.ts";
+import type {
+  AppendBatch,
+  AppendOptions,
+  Log,
+  LogBatch,
+  LogLimits,
+  LogPosition,
+  LogRange,
+  Snapshot,
+  StoredSnapshot,
+} from "../../../src/log/log.ts";
 import { memoryStore } from "../../../src/log/memory/store.ts";
 import type { Clock } from "../../../src/core/clock.ts";
 import { Engine } from "../../../src/engine/engine.ts";
@@ -84,31 +94,36 @@ export class TestLog implements Log {
     return this.inner.shared;
   }
 
+  get limits(): LogLimits {
+    return this.inner.limits;
+  }
+
   open(): Promise<LogRange> {
     return this.inner.open();
   }
 
-  async append(batch: AppendBatch, expectedHead: number): Promise<void> {
+  async append(batch: AppendBatch, at: LogPosition, options: AppendOptions): Promise<LogPosition> {
     this.appends += 1;
     await this.gate;
     const fault = this.faults.shift();
-    if (!fault || fault.isWritten) await this.inner.append(batch, expectedHead);
-    if (fault) throw fault.error;
+    if (!fault) return this.inner.append(batch, at, options);
+    if (fault.isWritten) await this.inner.append(batch, at, options);
+    throw fault.error;
   }
 
-  read(after: number): AsyncIterable<LogBatch> {
-    return this.inner.read(after);
+  read(after: number, afterId?: string): AsyncIterable<LogBatch> {
+    return this.inner.read(after, afterId);
   }
 
-  follow(after: number, signal: AbortSignal): AsyncIterable<LogBatch> {
-    return this.inner.follow(after, signal);
+  follow(after: number, afterId: string | undefined, signal: AbortSignal): AsyncIterable<LogBatch> {
+    return this.inner.follow(after, afterId, signal);
   }
 
   saveSnapshot(snapshot: Snapshot): Promise<void> {
     return this.inner.saveSnapshot(snapshot);
   }
 
-  loadSnapshot(atOrBefore: number): Promise<Snapshot | undefined> {
+  loadSnapshot(atOrBefore: number): Promise<StoredSnapshot | undefined> {
     return this.inner.loadSnapshot(atOrBefore);
   }
 

@@ -7,15 +7,18 @@ import {
   Follower,
   namesOf,
   numbered,
+  reachOf,
   rejects,
   streamAfter,
 } from "./conformance-case.ts";
+import { newAppendId, put } from "./append.ts";
 
 export const batchCases: readonly (readonly [string, Check])[] = [
   [
     "events and entries of streams are written by one append",
     async ({ log, streams }) => {
-      await log.append(
+      await put(
+        log,
         {
           entries: numbered(1, 2),
           streams: [
@@ -25,7 +28,8 @@ export const batchCases: readonly (readonly [string, Check])[] = [
         },
         0,
       );
-      await log.append(
+      await put(
+        log,
         { entries: ["entry 3"], streams: [{ stream: "job/1", entries: ["entry 4"] }] },
         2,
       );
@@ -41,9 +45,9 @@ export const batchCases: readonly (readonly [string, Check])[] = [
     "an append that is fenced writes to no stream",
     async ({ log, streams }) => {
       const toStream = [{ stream: "job", entries: ["late"] }];
-      await log.append({ entries: ["one"] }, 0);
-      await rejects("FENCED", log.append({ entries: ["two"], streams: toStream }, 0));
-      await rejects("FENCED", log.append({ entries: [], streams: toStream }, 2));
+      await put(log, { entries: ["one"] }, 0);
+      await rejects("FENCED", put(log, { entries: ["two"], streams: toStream }, 0));
+      await rejects("FENCED", put(log, { entries: [], streams: toStream }, 2));
       assert.deepEqual(await namesOf(streams, ""), []);
     },
   ],
@@ -53,26 +57,26 @@ export const batchCases: readonly (readonly [string, Check])[] = [
       await streams.append("a", numbered(1, 2));
       const first = { stream: "b", entries: ["one"], expectedHead: 0 };
       const moved = { stream: "a", entries: ["three"], expectedHead: 1 };
-      const attempt = log.append({ entries: ["event"], streams: [first, moved] }, 0);
+      const attempt = put(log, { entries: ["event"], streams: [first, moved] }, 0);
       await rejects("FENCED", attempt);
-      assert.deepEqual(await log.open(), { head: 0, oldest: 1 });
+      assert.deepEqual(await reachOf(log), { head: 0, oldest: 1 });
       assert.deepEqual(await namesOf(streams, ""), ["a"]);
       const right = { ...moved, expectedHead: 2 };
-      await log.append({ entries: ["event"], streams: [first, right] }, 0);
+      await put(log, { entries: ["event"], streams: [first, right] }, 0);
       assert.deepEqual(await streams.range("a"), { oldest: 1, head: 3 });
     },
   ],
   [
     "an append to streams only moves no head, and followers see a sign of life",
     async ({ log, streams }) => {
-      await log.append({ entries: ["one"] }, 0);
+      await put(log, { entries: ["one"] }, 0);
       const follower = new Follower(log, 1);
       const waiting = follower.next();
-      await log.append({ entries: [], streams: [{ stream: "job", entries: ["said"] }] }, 1);
+      await put(log, { entries: [], streams: [{ stream: "job", entries: ["said"] }] }, 1);
       assert.deepEqual(await waiting, []);
-      assert.deepEqual(await log.open(), { head: 1, oldest: 1 });
+      assert.deepEqual(await reachOf(log), { head: 1, oldest: 1 });
       assert.deepEqual(await streamAfter(streams, "job", 0), ["said"]);
-      await log.append({ entries: ["two"] }, 1);
+      await put(log, { entries: ["two"] }, 1);
       assert.deepEqual(await follower.through(2), ["two"]);
       follower.stop();
     },
@@ -88,23 +92,22 @@ export const batchCases: readonly (readonly [string, Check])[] = [
         { stream: "a", entries: ["twice"] },
       ];
       for (const each of bad) {
-        const attempt = log.append({ entries: ["event"], streams: [good, each] }, 0);
+        const attempt = put(log, { entries: ["event"], streams: [good, each] }, 0);
         await rejects("INVALID_ARGUMENT", attempt);
       }
-      const attempt = log.append({ entries: ["b\nad"], streams: [good] }, 0);
+      const attempt = put(log, { entries: ["b\nad"], streams: [good] }, 0);
       await rejects("INVALID_ARGUMENT", attempt);
-      assert.deepEqual(await log.open(), { head: 0, oldest: 1 });
+      assert.deepEqual(await reachOf(log), { head: 0, oldest: 1 });
       assert.deepEqual(await namesOf(streams, ""), []);
     },
   ],
   [
     "appends to a stream with the log and without it keep the order of the calls",
     async ({ log, streams }) => {
+      const at = await log.open();
       const own = [1, 2].map((n) => streams.append("job", [`entry ${n}`]));
-      const joint = log.append(
-        { entries: ["event"], streams: [{ stream: "job", entries: ["entry 3"] }] },
-        0,
-      );
+      const third = [{ stream: "job", entries: ["entry 3"] }];
+      const joint = log.append({ entries: ["event"], streams: third }, at, { id: newAppendId() });
       const last = streams.append("job", ["entry 4"]);
       await Promise.all([...own, joint]);
       assert.equal(await last, 4);
@@ -117,7 +120,7 @@ export const batchCases: readonly (readonly [string, Check])[] = [
       const names = Array.from({ length: 3000 }, (_, index) => `job/${10_000 + index}`);
       for (const [head, event] of ["one", "two"].entries()) {
         const parts = names.map((stream) => ({ stream, entries: [`${event} of ${stream}`] }));
-        await log.append({ entries: [event], streams: parts }, head);
+        await put(log, { entries: [event], streams: parts }, head);
       }
       assert.deepEqual(await namesOf(streams, "job/"), names);
       for (const stream of [names[0] ?? "", names[2999] ?? ""]) {

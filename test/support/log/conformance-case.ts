@@ -51,6 +51,12 @@ export async function collect<T>(items: AsyncIterable<T> | Iterable<T>): Promise
   return collected;
 }
 
+/** From where to where a log can be read. */
+export async function reachOf(log: Log): Promise<{ head: number; oldest: number }> {
+  const { head, oldest } = await log.open();
+  return { head, oldest };
+}
+
 /** All entries after `after`, which must stand without a gap. */
 export async function entriesAfter(log: Log, after: number): Promise<string[]> {
   const entries: string[] = [];
@@ -97,18 +103,26 @@ export class Follower {
   readonly #batches: AsyncIterator<LogBatch>;
   #position: number;
 
-  constructor(log: Log, after: number) {
+  #id: string;
+  /** Of the last batch. */
+  mark = 0;
+
+  constructor(log: Log, after: number, afterId?: string) {
     this.#position = after;
-    this.#batches = log.follow(after, this.#abort.signal)[Symbol.asyncIterator]();
+    this.#id = afterId ?? "";
+    this.#batches = log.follow(after, afterId, this.#abort.signal)[Symbol.asyncIterator]();
   }
 
   /** The next batch; nothing when the following ended. */
   async next(): Promise<readonly string[] | undefined> {
     const result = await this.#batches.next();
     if (result.done) return undefined;
-    const { first, entries } = result.value;
+    const { first, entries, mark, id, previous } = result.value;
     assert.equal(first, this.#position + 1, "a follower sees everything, in order, once");
+    if (this.#id !== "") assert.equal(previous, this.#id, "batches are chained");
     this.#position += entries.length;
+    this.#id = id;
+    this.mark = mark;
     return entries;
   }
 

@@ -9,16 +9,18 @@ import {
   gate,
   namesOf,
   numbered,
+  reachOf,
   rejects,
 } from "./conformance-case.ts";
-import type { Log } from "../../../src/log/log.ts";
+import type { Log, LogPosition } from "../../../src/log/log.ts";
+import { newAppendId, put } from "./append.ts";
 
 export const durableCases: readonly (readonly [string, Check])[] = [
   [
     "what was acknowledged is there for the next one who opens",
     async ({ store, log, streams, connect }) => {
-      await log.append({ entries: numbered(1, 3) }, 0);
-      await log.append({ entries: numbered(4, 3) }, 3);
+      await put(log, { entries: numbered(1, 3) }, 0);
+      await put(log, { entries: numbered(4, 3) }, 3);
       await log.saveSnapshot({ sequence: 5, chunks: ["state", " of five"] });
       await log.truncate(2);
       await streams.append("one", numbered(1, 3));
@@ -29,34 +31,34 @@ export const durableCases: readonly (readonly [string, Check])[] = [
       await store.close();
 
       const next = connect();
-      assert.deepEqual(await next.log.open(), { head: 6, oldest: 3 });
+      assert.deepEqual(await reachOf(next.log), { head: 6, oldest: 3 });
       assert.deepEqual(await entriesAfter(next.log, 2), numbered(3, 4));
       const snapshot = await next.log.loadSnapshot(6);
       assert.deepEqual(await collect(snapshot?.chunks ?? []), ["state", " of five"]);
       assert.deepEqual(await namesOf(next.streams, ""), ["one", "two"]);
       assert.equal(await next.streams.append("one", ["four"]), 4);
       assert.equal(await next.streams.append("two", ["four"]), 4);
-      await rejects("FENCED", next.log.append({ entries: ["late"] }, 5));
-      await next.log.append({ entries: ["seven"] }, 6);
+      await rejects("FENCED", put(next.log, { entries: ["late"] }, 5));
+      await put(next.log, { entries: ["seven"] }, 6);
     },
   ],
   [
     "a log of which everything was truncated opens where it was",
     async ({ store, log, connect }) => {
-      await log.append({ entries: numbered(1, 3) }, 0);
+      await put(log, { entries: numbered(1, 3) }, 0);
       await log.saveSnapshot({ sequence: 3, chunks: [] });
       await log.truncate(3);
       await store.close();
       const next = connect();
-      assert.deepEqual(await next.log.open(), { head: 3, oldest: 4 });
-      await next.log.append({ entries: ["four"] }, 3);
+      assert.deepEqual(await reachOf(next.log), { head: 3, oldest: 4 });
+      await put(next.log, { entries: ["four"] }, 3);
       assert.deepEqual(await entriesAfter(next.log, 3), ["four"]);
     },
   ],
   [
     "a snapshot that closing cut off half-way does not exist for the next one who opens",
     async ({ store, log, connect }) => {
-      await log.append({ entries: ["one"] }, 0);
+      await put(log, { entries: ["one"] }, 0);
       const begun = gate();
       const closed = gate();
       async function* chunks(): AsyncGenerator<string> {
@@ -79,8 +81,9 @@ export const durableCases: readonly (readonly [string, Check])[] = [
   [
     "an append that was pending when the log closed is either whole or not there",
     async ({ store, log, streams, connect }) => {
+      const at = await log.open();
       const [appended, streamed] = [
-        log.append({ entries: numbered(1, 100) }, 0),
+        log.append({ entries: numbered(1, 100) }, at, { id: newAppendId() }),
         streams.append("s", ["one"]),
       ];
       const outcomes = Promise.allSettled([appended, streamed]);
@@ -97,15 +100,14 @@ export const durableCases: readonly (readonly [string, Check])[] = [
 
 /** Appends `count` entries, one at a time, against whoever else does. */
 async function contend(log: Log, name: string, count: number): Promise<void> {
-  let { head } = await log.open();
+  let at: LogPosition = await log.open();
   for (let done = 0; done < count;) {
     try {
-      await log.append({ entries: [`${name} ${done}`] }, head);
+      at = await log.append({ entries: [`${name} ${done}`] }, at, { id: newAppendId() });
       done += 1;
-      head += 1;
     } catch (error) {
       assert.equal(codeOf(error), "FENCED");
-      ({ head } = await log.open());
+      at = await log.open();
     }
   }
 }
@@ -125,11 +127,11 @@ export const sharedCases: readonly (readonly [string, Check])[] = [
       await other.log.open();
       const follower = new Follower(other.log, 0);
       const waiting = follower.next();
-      await log.append({ entries: numbered(1, 2) }, 0);
+      await put(log, { entries: numbered(1, 2) }, 0);
       assert.deepEqual(await waiting, numbered(1, 2));
       assert.deepEqual(await entriesAfter(other.log, 0), numbered(1, 2));
       const sign = follower.next();
-      await log.append({ entries: [] }, 2);
+      await put(log, { entries: [] }, 2);
       assert.deepEqual(await sign, []);
       follower.stop();
     },
@@ -139,11 +141,11 @@ export const sharedCases: readonly (readonly [string, Check])[] = [
     async ({ log, connect }) => {
       const other = connect();
       await other.log.open();
-      await log.append({ entries: ["first"] }, 0);
-      await rejects("FENCED", other.log.append({ entries: ["second"] }, 0));
-      await rejects("FENCED", other.log.append({ entries: [] }, 0));
-      await other.log.append({ entries: ["second"] }, 1);
-      await rejects("FENCED", log.append({ entries: ["third"] }, 1));
+      await put(log, { entries: ["first"] }, 0);
+      await rejects("FENCED", put(other.log, { entries: ["second"] }, 0));
+      await rejects("FENCED", put(other.log, { entries: [] }, 0));
+      await put(other.log, { entries: ["second"] }, 1);
+      await rejects("FENCED", put(log, { entries: ["third"] }, 1));
       assert.deepEqual(await entriesAfter(log, 0), ["first", "second"]);
     },
   ],
@@ -169,11 +171,11 @@ export const sharedCases: readonly (readonly [string, Check])[] = [
     async ({ log, streams, connect }) => {
       const other = connect();
       await other.log.open();
-      await log.append({ entries: numbered(1, 4) }, 0);
+      await put(log, { entries: numbered(1, 4) }, 0);
       await other.log.saveSnapshot({ sequence: 4, chunks: ["state"] });
       assert.equal((await log.loadSnapshot(4))?.sequence, 4);
       await log.truncate(3);
-      assert.deepEqual(await other.log.open(), { head: 4, oldest: 4 });
+      assert.deepEqual(await reachOf(other.log), { head: 4, oldest: 4 });
       await rejects("OUT_OF_RANGE", collect(other.log.read(0)));
       assert.equal(await streams.append("one", ["a"]), 1);
       assert.equal(await other.streams.append("one", ["b"]), 2);
@@ -189,7 +191,7 @@ export const sharedCases: readonly (readonly [string, Check])[] = [
       const waiting = follower.next();
       await store.close();
       assert.equal(await own, undefined);
-      await other.log.append({ entries: ["goes on"] }, 0);
+      await put(other.log, { entries: ["goes on"] }, 0);
       assert.deepEqual(await waiting, ["goes on"]);
       follower.stop();
     },

@@ -11,6 +11,7 @@ import {
   streamAfter,
 } from "./conformance-case.ts";
 import { AWKWARD } from "./conformance-log.ts";
+import { put } from "./append.ts";
 
 export const streamCases: readonly (readonly [string, Check])[] = [
   [
@@ -113,7 +114,7 @@ export const streamCases: readonly (readonly [string, Check])[] = [
       };
       const writeLog = async () => {
         for (let head = 0; head < 20; head += 1)
-          await log.append({ entries: numbered(head + 1, 1) }, head);
+          await put(log, { entries: numbered(head + 1, 1) }, head);
       };
       await Promise.all([writeLog(), ...names.map(writeStream)]);
       for (const stream of names) {
@@ -126,7 +127,7 @@ export const streamCases: readonly (readonly [string, Check])[] = [
     "an append to the log that is fenced does not touch the streams",
     async ({ streams, log }) => {
       const [fenced, appended] = await Promise.allSettled([
-        log.append({ entries: ["late"] }, 7),
+        put(log, { entries: ["late"] }, 7),
         streams.append("stream", ["kept"]),
       ]);
       assert.equal(fenced.status, "rejected");

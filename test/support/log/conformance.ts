@@ -9,6 +9,7 @@
  */
 import { streamCases } from "./conformance-streams.ts";
 import { batchCases } from "./conformance-batch.ts";
+import { chainCases, durableChainCases, sharedChainCases } from "./conformance-chain.ts";
 import { inCase, type Check, type ConformanceCase, type Medium } from "./conformance-case.ts";
 import { logCases } from "./conformance-log.ts";
 import { durableCases, sharedCases } from "./conformance-openers.ts";
@@ -28,11 +29,12 @@ export interface ConformanceOptions {
 export function storeConformance(options: ConformanceOptions): readonly ConformanceCase[] {
   const cases: readonly (readonly [string, Check])[] = [
     ...logCases,
+    ...chainCases,
     ...snapshotCases,
     ...batchCases,
     ...streamCases,
-    ...(options.isDurable ? durableCases : []),
-    ...(options.isShared ? sharedCases : []),
+    ...(options.isDurable ? [...durableCases, ...durableChainCases] : []),
+    ...(options.isShared ? [...sharedCases, ...sharedChainCases] : []),
   ];
   return cases.map(([title, check]) => [title, () => inCase(options.medium, check)]);
 }

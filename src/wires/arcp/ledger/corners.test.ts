@@ -12,6 +12,7 @@ import { quiet } from "../../../../test/support/engine/fixture.ts";
 import { frameText } from "../codec/encode.ts";
 import { digestOf } from "../server/verifiers.ts";
 import { importLedger } from "./import.ts";
+import { appendAt } from "../../../../test/support/log/append.ts";
 
 const AT = "2026-01-02T03:04:05.678Z";
 const AT_MS = Date.parse(AT);
@@ -177,7 +178,7 @@ test("a job that only the log knows has ended; the ledger knew better", async ()
   const events = ["job_0", "job_1"].map((id) =>
     encode({ type: "job.submitted", job: { ...running, id } }, 700),
   );
-  await store.log.append({ entries: events }, 0);
+  await appendAt(store.log, { entries: events }, 0);
   const { state } = await imported(store);
   expect(state.jobs.byId.get("job_0")?.job).toMatchObject({
     status: "error",

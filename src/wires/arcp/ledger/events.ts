@@ -162,8 +162,10 @@ export class RecordImport {
     this.#entries = [];
     this.#streams = [];
     this.#length = 0;
-    await this.#store.log.append({ entries, streams }, this.#replica.head);
-    this.#replica.head += entries.length;
+    const { head, mark } = this.#replica;
+    const id = `import.${head}`;
+    const position = await this.#store.log.append({ entries, streams }, { head, mark }, { id });
+    Object.assign(this.#replica, position, { lastId: id });
   }
 }
 

@@ -15,7 +15,7 @@ import {
 import { ITSELF, type By } from "../../../core/by.ts";
 import type { Job } from "../../../core/jobs.ts";
 import type { SessionEntry } from "../../../core/sessions.ts";
-import type { StreamWriter } from "../../../engine/committer.ts";
+import type { StreamWriter } from "../../../engine/batch.ts";
 import type { PositionedEntry, Owner } from "../../../jobs/run.ts";
 import { FRAME } from "../codec/limits.ts";
 import { jobFrame, type JobFrame } from "../codec/job-frames.ts";

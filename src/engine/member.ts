@@ -1,0 +1,308 @@
+/**
+ * A node of those that share a log, or the only one: loads, follows, claims to lead, leads.
+ *
+ *            open                                    lead
+ *   closed ────────▶ loading ──▶ following ────────────────────────▶ leading
+ *                       ▲           │  ▲ waits for the leader          │
+ *                       │           │  │ to fall silent                │
+ *                       └───────────┴──┴───── append failed or fenced ─┘
+ *
+ * - loading:   the state is rebuilt from the log. Nothing is answered.
+ * - following: applies what another node writes (or, alone with a store that fails, tries again to
+ *              write). Reads are answered from here, commands by the leader.
+ * - leading:   decides. One append at a time; replies when it is durable.
+ *
+ * Every failure takes the same way as a start: what is not in the log is forgotten, and the state
+ * is rebuilt. There is no other recovery code.
+ */
+import type { Clock, EngineTime } from "../core/clock.ts";
+import { codeOf } from "../core/errors.ts";
+import type { RecordedEvent } from "../core/events.ts";
+import { ENGINE } from "../core/limits.ts";
+import type { Rules } from "../core/rules.ts";
+import type { Log } from "../log/log.ts";
+import { appendIds } from "./append-ids.ts";
+import { claimLead, hasSigned, type LeadClaim } from "./claim.ts";
+import { Follower } from "./follower.ts";
+import { checkLog, hasLost, knownOf, lossOf, type KnownLog } from "./known-log.ts";
+import { Latch } from "./latch.ts";
+import { Leading } from "./leading.ts";
+import type { Observers } from "./observer.ts";
+import type { DEFAULTS, EngineOptions } from "./options.ts";
+import { load, type Replica } from "./replica.ts";
+import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
+import { countBatch, type EngineStats } from "./stats.ts";
+import { Trouble } from "./trouble.ts";
+import { Turn } from "./turn.ts";
+
+export type EngineMode = "loading" | "following" | "leading" | "closed";
+
+/** Told of what becomes durable and of what is rebuilt. */
+export interface Audience {
+  readonly observers: Observers;
+  /** Follows directly on what was published before. */
+  publish(recorded: readonly RecordedEvent[]): void;
+  /** What lies between was not published: it is only in the log. */
+  skipTo(head: number): void;
+}
+
+interface MemberParts {
+  readonly time: EngineTime;
+  readonly stats: EngineStats;
+  readonly audience: Audience;
+}
+
+type MemberOptions = EngineOptions & typeof DEFAULTS & MemberParts;
+
+export class Member {
+  readonly #options: MemberOptions;
+  readonly #log: Log;
+  readonly #rules: Rules;
+  readonly #clock: Clock;
+  readonly snapshots: Snapshots;
+  readonly trouble: Trouble;
+  /** Open but while the state is being rebuilt. */
+  readonly loaded: Latch;
+  readonly #turn: Turn;
+  readonly #nextAppendId: () => string;
+  #replica: Replica;
+  #known: KnownLog;
+  #mode: EngineMode = "loading";
+  #leading: Leading | undefined;
+  #follower: Follower | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #mustReload = false;
+
+  /** Rejects when the log cannot be opened or read, or is not the one that is known. */
+  static async open(options: MemberOptions): Promise<Member> {
+    const { log, rules, known, acceptLoss, time } = options;
+    const replica = await load(log, rules);
+    if (known && !acceptLoss) await checkLog(log, known);
+    const member = new Member(options, replica);
+    await member.snapshots.start(time.nowMs());
+    member.#follow();
+    if (!log.shared) await member.#tryToLead();
+    member.#running = member.#run();
+    return member;
+  }
+
+  private constructor(options: MemberOptions, replica: Replica) {
+    this.#options = options;
+    this.#log = options.log;
+    this.#rules = options.rules;
+    this.#clock = options.clock;
+    this.#turn = new Turn(this.#clock, options.random);
+    this.loaded = new Latch(this.#clock);
+    this.snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
+    this.#nextAppendId = appendIds(options.newId);
+    this.#replica = replica;
+    this.#known = knownOf(replica);
+    this.trouble = new Trouble((what, error) => {
+      if (!this.#isClosed()) options.onTrouble?.(what, error);
+    });
+  }
+
+  get mode(): EngineMode {
+    return this.#mode;
+  }
+
+  get replica(): Replica {
+    return this.#replica;
+  }
+
+  /** Its term, while it leads. */
+  get leading(): Leading | undefined {
+    return this.#leading;
+  }
+
+  /** While it follows another node. */
+  get follower(): Follower | undefined {
+    return this.#follower;
+  }
+
+  get known(): KnownLog {
+    return this.#known;
+  }
+
+  /** Lets what is under way finish. */
+  async close(): Promise<void> {
+    const term = this.#leading;
+    this.#leading = undefined;
+    this.#setMode("closed");
+    await term?.drain();
+    await this.#follower?.stop();
+    this.#turn.hurry();
+    await this.#running;
+  }
+
+  /** Leads while it can, follows while it cannot, until it is closed. */
+  async #run(): Promise<void> {
+    while (!this.#isClosed()) {
+      if (this.#leading) {
+        const reason = await this.#leading.ended;
+        this.#leading = undefined;
+        if (this.#isClosed()) return;
+        this.#options.stats.rebuilds += 1;
+        this.trouble.report("stopped leading", reason);
+        await this.#reload();
+      } else if (this.#isBehind()) {
+        await this.#reload();
+      } else {
+        await this.#turn.wait(this.#untilMyTurnMs());
+        const isEarly = this.#untilMyTurnMs() > 0 && this.#log.shared;
+        if (isEarly || this.#isClosed() || this.#isBehind()) continue;
+        // A companion that cannot get ready is like a log that cannot be read: all begins anew.
+        await this.#tryToLead().catch((error: unknown) => {
+          this.trouble.report("could not lead", error);
+          this.#mustReload = true;
+        });
+      }
+    }
+  }
+
+  /** Alone, as soon as the store may work again; at once where nobody has led yet. */
+  #untilMyTurnMs(): number {
+    if (!this.#follower) return ENGINE.recoveryMs;
+    return this.#turn.inMs(this.#replica.head === 0 ? Infinity : this.#follower.silentMs);
+  }
+
+  /** Rebuilds the state from the log, however long that takes to succeed. */
+  async #reload(): Promise<void> {
+    this.#setMode("loading");
+    await this.#follower?.stop();
+    this.#follower = undefined;
+    while (!this.#isClosed()) {
+      try {
+        const replica = await load(this.#log, this.#rules);
+        if (await hasLost(this.#log, this.#known, this.#options)) {
+          this.#options.stats.divergences += 1;
+          this.trouble.report("the log has lost what was acknowledged", lossOf(this.#known));
+        }
+        this.#replica = replica;
+        this.#known = knownOf(replica);
+        if (!this.#isClosed()) this.#follow();
+        return;
+      } catch (error) {
+        this.trouble.reportOnce("could not read the log", error);
+        await this.#turn.wait(ENGINE.recoveryMs);
+      }
+    }
+  }
+
+  /** Stands ready with a state that is all in the log. */
+  #follow(): void {
+    const { state, head } = this.#replica;
+    this.#options.audience.observers.attach(this.#replica);
+    this.#options.audience.skipTo(head);
+    this.#options.time.catchUp(state.lastAtMs);
+    this.#mustReload = false;
+    if (this.#log.shared) {
+      const follower = new Follower({
+        log: this.#log,
+        rules: this.#rules,
+        replica: this.#replica,
+        clock: this.#clock,
+        onApplied: (recorded) => this.#applied(recorded),
+      });
+      follower.ended.catch((error: unknown) => {
+        this.trouble.report("stopped following", error);
+        this.#mustReload = true;
+        this.#turn.hurry();
+      });
+      this.#follower = follower;
+      this.#turn.begin();
+    }
+    this.#setMode("following");
+  }
+
+  #applied(recorded: readonly RecordedEvent[]): void {
+    const last = recorded.at(-1);
+    if (!last) return;
+    this.#options.time.catchUp(last.atMs);
+    this.#known = knownOf(this.#replica);
+    this.#options.audience.publish(recorded);
+  }
+
+  /** Appends the claim to lead: if that succeeds, it leads. */
+  async #tryToLead(): Promise<void> {
+    const replica = this.#replica;
+    const before = replica.state.leadership.node;
+    const claim = await this.#claim();
+    if (!claim) return this.#turn.missed();
+    this.#applied(claim.recorded);
+    // The leader before may not know of it, and answers from memory for as long as this.
+    if (this.#log.shared && before !== "") await this.#turn.wait(ENGINE.handoverMs);
+    if (this.#isClosed() || this.#isBehind() || replica.head !== claim.sequence) return;
+    await this.#follower?.stop();
+    await this.#options.companion?.prepare(replica.state);
+    if (this.#isClosed() || replica.head !== claim.sequence) return;
+    this.#follower = undefined;
+    this.#leading = this.#lead(claim);
+    this.#setMode("leading");
+  }
+
+  /** Undefined when it was not written, or nobody knows. Followers will see; alone, look. */
+  async #claim(): Promise<LeadClaim | undefined> {
+    const [log, rules, replica] = [this.#log, this.#rules, this.#replica];
+    const [clock, time, id] = [this.#clock, this.#options.time, this.#nextAppendId()];
+    const { head } = replica;
+    try {
+      const { node } = this.#options;
+      return await claimLead({ node, log, rules, replica, clock, time, id });
+    } catch (error) {
+      const isFenced = codeOf(error) === "FENCED";
+      if (!isFenced) this.trouble.reportOnce("could not lead", error);
+      const follower = this.#follower;
+      if (!follower) {
+        this.#mustReload = await log.open().then(
+          (range) => range.head !== head,
+          () => true,
+        );
+      } else if (isFenced && (await hasSigned(log, replica).catch(() => false))) follower.hear();
+      return undefined;
+    }
+  }
+
+  #lead({ atMs: claimedAtMs, proved }: LeadClaim): Leading {
+    const { node, newId, onAppend, companion, audit } = this.#options;
+    return new Leading({
+      node,
+      newId,
+      companion,
+      audit,
+      log: this.#log,
+      rules: this.#rules,
+      replica: this.#replica,
+      clock: this.#clock,
+      time: this.#options.time,
+      snapshots: this.snapshots,
+      stats: this.#options.stats,
+      claimedAtMs,
+      proved,
+      nextId: this.#nextAppendId,
+      onDurable: (recorded, { head, id, tookMs }) => {
+        countBatch(this.#options.stats, recorded);
+        if (recorded.length > 0) this.#known = { logId: this.#replica.logId, head, lastId: id };
+        this.#options.audience.publish(recorded);
+        onAppend?.(recorded.length, tookMs);
+      },
+      onTrouble: (what, error) => this.trouble.report(what, error),
+    });
+  }
+
+  #setMode(mode: EngineMode): void {
+    this.#mode = mode;
+    if (mode === "loading") this.loaded.shut();
+    else this.loaded.open();
+  }
+
+  // The follower stopped, or the log has moved: only a reload helps.
+  #isBehind(): boolean {
+    return this.#mustReload;
+  }
+
+  // A method: the compiler would take a property for unchanged across an await.
+  #isClosed(): boolean {
+    return this.#mode === "closed";
+  }
+}
