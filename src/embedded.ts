@@ -44,7 +44,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
       ...(clock && { "local-trust": "any" }),
       ...(dataDir === undefined ? { memory: "true" } : { "data-dir": dataDir }),
     },
-    // What is meant for the daemon of this machine is not meant for this one.
+    // Variables that configure the machine's daemon do not configure this one.
     env: {},
   });
   const daemon = await startDaemon(config, clock ? { clock } : {});

@@ -61,7 +61,7 @@ export interface Program {
   readonly groups: Readonly<Record<string, Readonly<Record<string, CommandEntry>>>>;
   /** Printed below the commands. */
   readonly closing: readonly string[];
-  /** What to do instead of a command that people expect and that there is not. */
+  /** Advice for commands that people expect and that do not exist. */
   readonly hints?: Readonly<Record<string, string>>;
 }
 

@@ -48,7 +48,7 @@ const POLICIES = group({
     roles: "List the policies that ship: what each role may do",
     set: "Set a policy, in place of one with the same id",
     delete: "Delete a policy",
-    check: "Ask whether somebody may do something",
+    check: "Ask whether a subject may do an action",
   },
 });
 

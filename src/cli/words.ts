@@ -53,7 +53,7 @@ function commandOf(group: Group | undefined, after: readonly string[]): Split {
 
 const HELP = ["--help", "-h"];
 
-/** What people call a command elsewhere; the first of these that a group has is meant. */
+/** Names that other programs give a command; the first one that a group has is meant. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["list", "ls"],
   ["get", "show"],

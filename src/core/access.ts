@@ -18,7 +18,7 @@ import { checkPolicy, type Policies, type Policy, type Verdict } from "./policie
 import { isNetwork, type Principal } from "./principals.ts";
 import { grantOf, subjectOf, type Action } from "./roles.ts";
 
-/** What a call needs. In its resource `{taskId}` stands for that field of the input. */
+/** The right that a call needs. `{taskId}` in its resource stands for that field of the input. */
 export interface Access {
   readonly action: Action;
   readonly resource: string;

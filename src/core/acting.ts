@@ -1,6 +1,6 @@
 /**
- * Who may act for whom: the one place where a command is refused because of its caller. The doors
- * ask what a role may do at all; here it is about whose the thing is.
+ * Which caller may act for an agent: the one place where a command is refused because of its
+ * caller. The doors ask what a role may do at all; this rule asks whose the agent is.
  *
  *   its key came with the call, right or wrong  ─▶ the key decides, also for an operator
  *   an operator                                 ─▶ may

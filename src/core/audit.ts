@@ -1,5 +1,5 @@
 /**
- * What belongs into the audit: changes that others rely on (policies, tokens, cancels, dismissals),
+ * The audit trail's contents: changes that others rely on (policies, tokens, cancels, dismissals),
  * every act for somebody else, and everything that was denied. The rest is in the events, which say
  * their caller as well and are kept for a shorter time.
  */

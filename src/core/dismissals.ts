@@ -5,7 +5,8 @@
  *   question  open ── dismiss ──▶ dismissed    repeated it stays so; asked anew it is a new one
  *   report    there ── dismiss ──▶ gone        until its source reports again
  *
- * What the sources of one agent ask at the same time is one question, and is dismissed as one.
+ * Questions that several sources of one agent report at the same time are one question, and are
+ * dismissed as one.
  */
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
@@ -22,7 +23,7 @@ export type DismissalCommand =
 
 export interface DismissalReplies {
   "question.dismiss": Question;
-  /** Those that had a report. */
+  /** The aliases that had a report. */
   "fleet.dismiss": { readonly aliases: readonly string[] };
 }
 

@@ -6,7 +6,7 @@ const CODES = {
   INVALID_ARGUMENT: row(3, 400, "never"),
   NOT_FOUND: row(5, 404, "never"),
   ALREADY_EXISTS: row(6, 409, "never"),
-  /** Somebody else holds it, or the token is not the current one. */
+  /** Another agent holds it, or the token is not the current one. */
   NOT_HOLDER: row(7, 403, "never"),
   /** Policy, door or principal says no. */
   PERMISSION_DENIED: row(7, 403, "never"),

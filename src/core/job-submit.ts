@@ -99,7 +99,7 @@ function problemOf({ jobs, sessions }: State, command: SubmitCommand): Refusal |
   );
   if (refusal) return refusal;
   if (jobs.byId.has(jobId)) return refuse("ALREADY_EXISTS", `${jobId} was submitted already`);
-  // What others have is hidden, and spends nothing of theirs.
+  // Sessions and jobs of other principals are hidden, and their budgets untouched.
   const session = sessions.byId.get(command.session)?.session;
   if (session && session.principal !== principal) {
     return refuse("NOT_FOUND", `no session ${JSON.stringify(command.session)}`);

@@ -151,7 +151,7 @@ export const AUDIT = {
   writtenMs: 1 * SECOND,
   /** and those that repeat it are counted for so long, and are one entry then. */
   countedMs: 60 * SECOND,
-  /** What is too old or too much is forgotten after so many entries, or so much time. */
+  /** Old and surplus entries are removed after so many new ones, or so much time. */
   trimmedEvery: 1_000,
   trimmedMs: 1 * HOUR,
   /** Callers and actions that are told apart within that time; the rest is one entry together. */

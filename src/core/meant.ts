@@ -75,7 +75,7 @@ export function* seek<T>(
 
 type Candidate<T> = Nameable & { readonly item: T };
 
-/** Those that are here, or, where none is, those that are gone: how many, and the first of them. */
+/** The matches that are here, or, where none is, those that are gone: a count and the first few. */
 class Candidates<T> {
   readonly #here = { count: 0, first: [] as Candidate<T>[] };
   readonly #gone = { count: 0, first: [] as Candidate<T>[] };

@@ -164,7 +164,7 @@ export interface NearMiss {
 
 const FIELDS = ["subject", "action", "resource"] as const satisfies (keyof AccessRequest)[];
 
-/** Those of which exactly one field does not match, in order of their ids. */
+/** The policies of which exactly one field does not match, in order of their ids. */
 export function nearMisses(
   policies: Iterable<Policy>,
   {

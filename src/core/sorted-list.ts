@@ -98,7 +98,7 @@ export class SortedList<Item> {
     return { piece, at: firstOf(this.#pieces[piece] ?? [], hasReached) };
   }
 
-  /** What only ever grows at its end leaves full pieces behind, not half-full ones. */
+  /** A list that only grows at its end leaves full pieces behind, not half-full ones. */
   #split(piece: number, isAtEnd: boolean): void {
     const items = this.#pieces[piece] ?? [];
     const keep = isAtEnd ? items.length - 1 : items.length >> 1;

@@ -33,7 +33,7 @@ export function field(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** What a text says as JSON; nothing where it is none. */
+/** The value of a JSON text; undefined where it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

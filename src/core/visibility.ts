@@ -1,5 +1,5 @@
 /**
- * What a principal may see. Everything that is made has an owner, and that is the key of its row:
+ * The rows that a principal may see. Everything has an owner, and the owner is the key of its row:
  *
  *   viewer, operator, admin    the rows of every owner
  *   all others                 their own rows, and what is shared

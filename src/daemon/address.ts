@@ -12,7 +12,7 @@ export interface Address {
 
 export const ADDRESS_SYNTAX = "HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535";
 
-/** What :PORT means; who wants to be reached from elsewhere says so. */
+/** The host of :PORT; an operator who wants callers from other machines names another. */
 const DEFAULT_HOST = "127.0.0.1";
 
 const SHAPE = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:[\]]*)):(?<port>\d{1,5})$/;

@@ -45,7 +45,7 @@ function isHere(range: string): boolean {
   return isLoopback(address) || isIn(addresses, "127.0.0.1") || isIn(addresses, "::1");
 }
 
-/** What is insecure or trusted, a sentence each; empty where only credentials let in. */
+/** The insecure and trusted ways in, a sentence each; empty where only credentials let in. */
 export function exposureOf(config: Config): readonly string[] {
   const { trust, trustedProxies, insecure, tls, localTrust } = config;
   const isWideOpen = insecure && tls === undefined && wideDoors(config).length > 0;

@@ -47,7 +47,7 @@ export interface GrpcDoorOptions {
   readonly onRefused?: () => void;
 }
 
-/** What callers of each method need, or that it is enough to be let in. */
+/** The right that each method needs, or that every caller that was let in may call it. */
 type GuardedService<Service extends DescService> = Omit<AddOptions<Service>, "accesses"> & {
   readonly accesses: Accesses<Service> | typeof ADMITTED;
 };

@@ -40,7 +40,7 @@ export const HTTP_LIMITS: HttpLimits = {
   pipelined: 64,
   /** As for streams of events. */
   stallMs: 60 * SECOND,
-  /** What browsers and proxies expect of a server. */
+  /** The number that browsers and proxies expect of a server. */
   streams: 100,
   http2Megabytes: 8,
   lingerMs: 1 * SECOND,

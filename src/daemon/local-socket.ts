@@ -86,7 +86,7 @@ function isAnswered(path: string): Promise<boolean> {
   });
 }
 
-/** What `make` makes is its user's alone from the first moment; threads cannot set the umask. */
+/** Other users can never open the files that `make` creates; threads cannot set the umask. */
 function closedToOthers(make: () => unknown): void {
   if (!isMainThread) return void make();
   const before = process.umask(0o177);

@@ -28,7 +28,7 @@ export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** Nobody, where its credential may be in what it says first. */
+  /** NOBODY where the credential comes in the first frame. */
   readonly by: By;
   /** Counts the connection to its principal; throws where that has its share already. */
   claim(principal: string): void;

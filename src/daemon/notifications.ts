@@ -49,7 +49,7 @@ export class Notifications {
       channels,
       mutes: config.mutes,
       clock,
-      onError: (error, channel) => onTrouble(`nobody was notified by ${channel}`, error),
+      onError: (error, channel) => onTrouble(`a notification by ${channel} failed`, error),
     });
     this.#following = channels.length === 0 ? Promise.resolve() : this.#follow();
   }
@@ -70,7 +70,7 @@ export class Notifications {
         isFirst &&= !change.isComplete;
       }
     } catch (error) {
-      this.#options.onTrouble("nobody is notified any more", error);
+      this.#options.onTrouble("notifications have stopped", error);
     }
   }
 

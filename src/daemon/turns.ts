@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import { KIB } from "../core/units.ts";
 import type { Waiter, WaitingBytes } from "../net/waiting.ts";
 
-/** What Node keeps of a request and its answer, about. */
+/** The memory that Node keeps for a request and its answer, about. */
 const REQUEST_BYTES = 4 * KIB;
 
 export interface AnswerTurnsOptions {

@@ -288,7 +288,7 @@ export class DirectoryService {
     const total = await inSlices(countOf(directory, filters));
     const wanted = Math.min(limit ?? total, total);
     let entries: DirectoryEntry[] = [];
-    // Those that fit best may be none that the filters let through: then all are ranked.
+    // The filters may let none of the best matches through: then all are ranked.
     for (const most of [Math.max(wanted, SEARCH.maxLimit), directory.byUrl.size]) {
       const urls = await this.#finder.rank(q, most);
       entries = await inSlices(firstOf(directory, urls, { filters, wanted }));

@@ -14,7 +14,7 @@ export class CardFinder {
   readonly #documents: Collection;
   /** The card that each document was made of. */
   readonly #indexed = new Map<string, CardText>();
-  /** What the documents were last made of, and when. */
+  /** The directory that the documents were last made of, and its revision. */
   #seen: { readonly directory: Directory; readonly revision: number } | undefined;
   /** How often the documents were lost. */
   #losses = 0;

@@ -118,7 +118,7 @@ function activityOf(teller: Report): ActivityAxis {
   const { activity } = teller.facts;
   const { value, evidence } = axis<Activity>(
     teller,
-    activity ?? { value: "unknown", rule: "nobody said" },
+    activity ?? { value: "unknown", rule: "no source told it" },
   );
   return { value, evidence, message: activity?.message || null, task: activity?.task || null };
 }

@@ -70,7 +70,7 @@ interface Subscriber {
   /** The rows to begin with. */
   readonly first: FleetFilters;
   readonly only: string | undefined;
-  /** What it was told: nothing that counts, some of the first rows, or all of them. */
+  /** How much of the first rows it got: none that counts, some, or all. */
   told: "nothing" | "some" | "all";
   /** The last of the first rows that it was told of. */
   after: Placed | undefined;
@@ -84,7 +84,7 @@ export class FleetChanges {
   readonly #subscribers = new Set<Subscriber>();
   /** The last rows that are no more, the first first. */
   readonly #gone: { readonly id: string; readonly sequence: number }[] = [];
-  /** Whatever changed after this sequence is known. */
+  /** All changes after this sequence are known. */
   #knownFrom = Infinity;
   #stopTimer: (() => void) | undefined;
   #isSoon = false;

@@ -40,7 +40,7 @@ interface Judgement {
 
 export const SITUATIONS = {
   asks: judged("NEEDS YOU", "it waits for a person"),
-  died: judged("PROBLEM", "it died just now, and nobody asked it to"),
+  died: judged("PROBLEM", "it died just now, without being told to stop"),
   ended: judged("GONE", "it is no longer there"),
   unreachable: judged("PROBLEM", "it missed its heartbeats"),
   silentAtWork: judged("PROBLEM", "it fell silent at work"),
@@ -58,7 +58,7 @@ function judged(headline: Headline, because: string): Judgement {
   return { headline, because };
 }
 
-/** A death that nobody asked for is a problem while it is news. */
+/** A death without a request to stop is a problem while it is news. */
 const NEWS_MS = 15 * MINUTE;
 
 /**
@@ -138,7 +138,7 @@ export interface Places {
   readonly to: number;
 }
 
-/** Those that are folded away stand behind all others. */
+/** Rows that are folded away stand behind all others. */
 export function placesOf(headline: Headline, isAway = false): Places {
   const from = (HEADLINES.indexOf(headline) + (isAway ? HEADLINES.length : 0)) * ALL_TIME_MS;
   return { from, to: from + ALL_TIME_MS };

@@ -19,7 +19,7 @@ const STATES: readonly QuestionState[] = ["open", "dismissed", "answered", "with
 /** The oldest first. What two sources of one agent tell is one. A step for each question. */
 export function* makeQuestions(state: State, sight = EVERYTHING): Generator<void, AgentQuestion[]> {
   const asked: AgentQuestion[] = [];
-  // Those of one moment: one that changes meanwhile stands at the end, and would come twice.
+  // A copy: a question that changes meanwhile moves to the end, and would come twice.
   const all = Array.from(state.questions.byId.values(), ({ question }) => question);
   for (const question of all) {
     if (sees(sight, question)) asked.push(asAsked(state, question));

@@ -10,7 +10,7 @@ import type { Counts } from "./census.ts";
 import { isBelow, placesIn, type FleetFilters } from "./filters.ts";
 import { HEADLINES, byPlace, type Headline, type Placed, type Places } from "./headline.ts";
 
-/** What finds a row. */
+/** A row as the indexes need it. */
 export interface IndexedRow extends Placed {
   readonly headline: Headline;
   /** Not if it was at nothing when it fell silent, long ago. */
@@ -99,7 +99,7 @@ export class RowIndexes<Item extends IndexedRow> {
     this.#counts.set(headline, (this.#counts.get(headline) ?? 0) + by);
   }
 
-  /** Those whose rows are on the page: no more than one too many. */
+  /** The lists whose rows may be on the page: no more than one too many. */
   #listsFor({ host, workspacePrefix }: FleetFilters): readonly SortedList<Item>[] {
     const only = host === undefined ? this.#all : this.#byHost.get(host);
     if (host !== undefined || workspacePrefix === "") return only ? [only] : [];

@@ -30,7 +30,7 @@ export class QuestionRevision {
 
 interface Made extends QuestionsNow {
   readonly revision: string;
-  /** Those of some states, by these. */
+  /** The questions of some states, by these states. */
   readonly some: Map<string, readonly AgentQuestion[]>;
 }
 
@@ -54,7 +54,7 @@ export class KeptQuestions {
     const { engine } = this.#options;
     const made = await this.#current();
     const sequence = await engine.read((_, at) => at);
-    // What is still so is of now.
+    // Questions that have not changed are those of now.
     const isNow = made.revision === this.#revision;
     const now = isNow ? { sequence, atMs: engine.nowMs } : made;
     const questions = wanted.length === 0 ? made.questions : someOf(made, wanted);

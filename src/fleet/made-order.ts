@@ -4,7 +4,7 @@
  * is made, and a map that things leave and come back to is copied whole every so often.
  */
 
-/** What stands in the order; the links are the order's own. */
+/** An item of the order, with its neighbours; only the order sets them. */
 export interface Linked<Item> {
   older: Item | undefined;
   newer: Item | undefined;

@@ -99,7 +99,7 @@ describe("a row", () => {
 
   test("of which nothing is known says so", () => {
     const { activity, outcome, blockedOn, workspace } = row(report("a2a:u", liveness("unknown")));
-    expect(activity).toMatchObject({ value: "unknown", evidence: { rule: "nobody said" } });
+    expect(activity).toMatchObject({ value: "unknown", evidence: { rule: "no source told it" } });
     expect([outcome, blockedOn, workspace]).toEqual([null, null, null]);
   });
 });

@@ -76,7 +76,7 @@ export function aliasKeys(alias: string): readonly SourceKey[] {
   ];
 }
 
-/** What a source says; nothing where there is none that is seen. */
+/** The report of a source; nothing where there is none that the caller sees. */
 export function reportOf(state: State, key: SourceKey, seen: JobsSeen): Report | undefined {
   const report = told(state, key, seen);
   return report && sees(seen.sight, report) ? report : undefined;

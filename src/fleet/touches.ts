@@ -143,7 +143,7 @@ const GENERATIONS = 64;
 /** A job's budget is taken from those above it, and what is left of it is given back to them. */
 function touchPayers({ jobs }: State, parent: string, touched: Touched): void {
   let job = jobs.byId.get(parent)?.job;
-  // What was imported may go round in circles.
+  // Imported jobs may name each other as parents, in a circle.
   for (let i = 0; job && i < GENERATIONS; i += 1) {
     touched.job(job);
     job = jobs.byId.get(job.parent)?.job;

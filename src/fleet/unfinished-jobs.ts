@@ -1,10 +1,10 @@
 /**
- * What the row of an agent tells of its jobs that have not ended: how many, the newest few, since
- * when the first runs, which one asked first. An agent may have a hundred thousand of them, so the
+ * The unfinished jobs of an agent, for its row: how many, the newest few, since when the first
+ * runs, which one asked first. An agent may have a hundred thousand of them, so the
  * rows that are kept ask orders that are kept; a row of the past looks at each job once.
  *
- * Both must tell the same: what a job last said and spent is soft, and whoever changes that tells
- * the view which job it was (engine/observer.ts).
+ * Both must tell the same: what a job last said and spent is soft, and the code that changes it
+ * tells the view which job it was (engine/observer.ts).
  */
 import { agentRowId } from "../core/agent-jobs.ts";
 import { Heap, type Slot } from "../core/heap.ts";
@@ -33,7 +33,7 @@ export interface UnfinishedJobs {
   readonly asking: string | undefined;
 }
 
-/** Those of an agent that are seen. */
+/** The jobs of one agent that the caller sees. */
 export function unfinishedOf({ jobs }: State, rowId: string, sight: Sight): UnfinishedJobs {
   const group = new Group();
   for (const id of jobs.byAgent.get(rowId)?.unfinished ?? []) {
@@ -43,7 +43,7 @@ export function unfinishedOf({ jobs }: State, rowId: string, sight: Sight): Unfi
   return group;
 }
 
-/** Those of all agents, kept for a view. */
+/** The unfinished jobs of all agents, kept for a view. */
 export class KeptJobs {
   readonly #sight: Sight;
   readonly #byId = new Map<string, KeptJob>();

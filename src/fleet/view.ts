@@ -35,7 +35,7 @@ import {
 import type { Patience } from "./stuck.ts";
 import { KeptJobs } from "./unfinished-jobs.ts";
 
-/** What is kept of a row: enough to find it, and to make it when it is shown. */
+/** The kept part of a row: enough to find it, and to make it when it is shown. */
 export interface KeptRow extends IndexedRow, Linked<KeptRow> {
   readonly sources: SourceKey[];
   /** Negative until it was made. */
@@ -80,14 +80,14 @@ export class FleetView {
   readonly #stuck = new Set<string>();
   readonly #jobs: KeptJobs;
   readonly #seen: JobsSeen;
-  /** What is left to do: sources that were not looked at yet or were touched, and rows. */
+  /** Work that is left: sources that are new or were touched, and rows. */
   #unread: Iterator<SourceKey | JobKey> | undefined;
   readonly #touched = new Set<SourceKey>();
   readonly #touchedJobs = new Set<string>();
   readonly #unmade = new Set<KeptRow>();
   readonly #aged = new Set<KeptRow>();
   readonly indexes = new RowIndexes<KeptRow>();
-  /** Those that are not called by their id. */
+  /** Rows by their names, where these are not their ids. */
   readonly names = new NameIndex<KeptRow>();
   /** The last made first. */
   readonly made = new MadeOrder<KeptRow>();

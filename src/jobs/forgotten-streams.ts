@@ -21,12 +21,12 @@ export class ForgottenStreams {
     if (this.#names.length >= STREAM.removedAtOnce) this.remove();
   }
 
-  /** Those that were added, however few. */
+  /** Removes the streams that were added, however few. */
   remove(): void {
     if (this.#names.length === 0) return;
     const names = this.#names;
     this.#names = [];
-    // What stays is found at the next start.
+    // Streams that stay are found at the next start.
     this.#streams.remove(...names).catch(() => undefined);
   }
 

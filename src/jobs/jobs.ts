@@ -212,7 +212,7 @@ export class JobService {
   #startOnceDurable(run: Run): void {
     this.term.after(() => {
       this.#starting.push(run);
-      // Those who answer gather it until the end of the turn; this comes after them.
+      // Connections gather their answers until the end of the turn; agents start after them.
       if (this.#starting.length === 1)
         queueMicrotask(() => this.options.clock.soon(this.#startAll));
     });

@@ -116,7 +116,7 @@ export class Submissions {
     const { name: principal } = by.principal;
     if (key === undefined) return undefined;
     const again = () => this.submit(order);
-    // Whatever became of it, this one is then looked at anew.
+    // When the other submission has ended, this one is checked again.
     const underWay = this.#underWay.get(`${principal}\0${key}`)?.then(again, again);
     if (underWay) return underWay;
     const { state, term } = this.#jobs;

@@ -14,7 +14,7 @@ export interface UnfinishedJob extends StreamFill {
   readonly entry: JobEntry;
 }
 
-/** Those of the state, their budgets restored. A parent comes before its children. */
+/** The unfinished jobs of the state, budgets restored. A parent comes before its children. */
 export async function unfinishedJobs(
   state: State,
   streams: Streams,

@@ -20,7 +20,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-/** Whoever may write in a folder may put another file in the place of one that is there. */
+/** A user who may write in a folder may replace every file in it. */
 const WRITE_OF_OTHERS = 0o022;
 /** A folder for all users, like /tmp. */
 const STICKY = 0o1000;

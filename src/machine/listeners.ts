@@ -26,7 +26,7 @@ function holds(pid: number, file: string): boolean {
   try {
     return readdirSync(folder).some((name) => linkOf(`${folder}/${name}`) === file);
   } catch {
-    // Somebody else's, or gone by now.
+    // A process of another user, or gone by now.
     return false;
   }
 }

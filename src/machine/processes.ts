@@ -49,7 +49,7 @@ export function commandLineOf(pid: number): string {
   return spawnSync("ps", ["-o", "command=", "-p", String(pid)], options).stdout.trim();
 }
 
-/** What it was started with. Only Linux tells. */
+/** The environment that a process was started with. Only Linux tells. */
 export function environmentOf(pid: number): Readonly<Record<string, string>> {
   const environment: Record<string, string> = {};
   for (const line of procFile(pid, "environ").split("\0")) {
@@ -140,7 +140,7 @@ function fromPs(pid: number): ProcessFacts | undefined {
 /** It answers in a few milliseconds, or the machine has other troubles. */
 const PS_TIMEOUT_MS = 2000;
 
-/** What `ps` says of a process. */
+/** The facts in a line of `ps`. */
 export function readPs(pid: number, line: string | null): ProcessFacts | undefined {
   const { parent, start = "", state = "", path = "" } = PS_LINE.exec(line ?? "")?.groups ?? {};
   if (parent === undefined || state.startsWith("Z")) return undefined;

@@ -4,7 +4,7 @@ import type { Server, Socket } from "node:net";
 /** A connection that does not say what it is. */
 const FIRST_BYTES_MS = 10_000;
 
-/** What becomes of a connection, once enough of it was read. */
+/** Where a connection goes, once enough of it was read. */
 export interface Choice {
   readonly server: Server;
   /** A server of TLS reads for itself. */

@@ -140,7 +140,7 @@ const LIMITS = {
 
 export type WaitingKind = keyof typeof LIMITS;
 
-/** What all doors of a process share. */
+/** The counters that all doors of a process share. */
 export type Waiting = Readonly<Record<WaitingKind, WaitingBytes>>;
 
 /** The least that a piece costs, however few bytes it has. */

@@ -56,7 +56,7 @@ export const AGENT = z
 const WITH_TOOL = z
   .array(z.string())
   .default([])
-  .describe("Only those that have it; may be given several times");
+  .describe("Only agents that have it; may be given several times");
 
 /** The first to come first. */
 const ORDER: Order<Agent> = {

@@ -100,7 +100,9 @@ const list = operation({
       }),
     skill: z.string().max(QUERY.wordLength).optional().describe("Only those with this skill"),
     tag: z.string().max(QUERY.wordLength).optional().describe("Only those with a skill so tagged"),
-    tier: TIER.default("unverified").describe("Only those that can be trusted so far, or further"),
+    tier: TIER.default("unverified").describe(
+      "Only agents of this tier of trust, or of a higher one",
+    ),
   }),
   output: z.strictObject({ ...FILTERED, entries: z.array(ENTRY) }),
   async run({ engine, directory }: Uses<"engine" | "directory">, input) {

@@ -37,7 +37,7 @@ const list = operation({
   input: z.strictObject({
     ...PAGE,
     groupPrefix: prefix("Only groups with this prefix"),
-    leader: text("Only those that this agent leads").optional(),
+    leader: text("Only groups that this agent leads").optional(),
   }),
   output: z.strictObject({ ...FILTERED, elections: z.array(ELECTION) }),
   async run({ engine }: Uses<"engine">, { groupPrefix, leader, ...page }) {

@@ -55,8 +55,8 @@ function* sift(
 export const FILTERS = {
   headline: someOf(HEADLINES),
   host: text("Only those on this machine").optional(),
-  workspacePrefix: text("Only those that work below this folder").default(""),
-  needs: z.enum(["me"]).optional().describe("Only those that wait for a person"),
+  workspacePrefix: text("Only agents that work below this folder").default(""),
+  needs: z.enum(["me"]).optional().describe("Only agents that wait for a person"),
   all: z
     .boolean()
     .default(false)

@@ -59,7 +59,7 @@ export class KeptList<Item> {
   readonly #places = new SortedList<ListPlace>(byPlace);
   #isKept = false;
   #unread: Iterator<string> | undefined;
-  /** What came or went, with the place that it had before. */
+  /** Items that came or went, each with the place that it had before. */
   readonly #touched = new Map<string, ListPlace | undefined>();
 
   constructor(listed: Listed<Item>) {
@@ -326,7 +326,7 @@ function listOf<Item>(
 
 const lists = new WeakMap<object, KeptLists>();
 
-/** Those of an engine, from the first time that one of them is asked for. */
+/** The lists of an engine, from the first time that one of them is asked for. */
 export function listsOf(engine: Pick<Engine, "observers">): KeptLists {
   const known = lists.get(engine.observers);
   if (known) return known;

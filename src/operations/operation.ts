@@ -56,7 +56,7 @@ export interface Operation<
   /** Over HTTP: a GET when it reads, else a POST. A field of the input may be part: {taskId}. */
   readonly path: `/${string}`;
   readonly effect: Effect;
-  /** What its caller needs: the doors ask before it is run. */
+  /** The right that its caller needs: the doors ask before it is run. */
   readonly access: Access;
   /** In a few words. */
   readonly brief: string;

@@ -74,7 +74,7 @@ const checkAccess = operation({
   path: "/v1/policies/check",
   effect: "reads",
   access: { action: "policy.check", resource: "policy:*" },
-  brief: "Ask whether somebody may do something",
+  brief: "Ask whether a subject may do an action",
   about:
     "Ask whether a subject may do an action to a resource, and which policy says so. Denied " +
     "when no policy matches. With a role the question is whether this daemon would let a caller " +
@@ -103,7 +103,7 @@ const checkAccess = operation({
     return engine.read(({ policies }, sequence) => {
       const verdict = caller ? judge(policies, caller, request) : checkPolicy(policies, request);
       const { allowed, reason, policy = null } = verdict;
-      // What a role allows besides need be told only where none of its policies decided.
+      // The role's own policies are told only where none of them decided.
       const ofRole = role && !policy ? ROLE_POLICIES[role] : [];
       const asked = { subjects: caller ? subjectsOf(caller) : [name], action, resource };
       const missed = () =>

@@ -1,6 +1,6 @@
 /**
- * What a caller is shown: of every wire's reads and watches, asked in one place. The rule is core's
- * (core/visibility.ts); here is what it is applied to.
+ * Visibility for the reads and watches of every wire, asked in one place. The rule is core's
+ * (core/visibility.ts); here it is applied.
  */
 import { judge, type Access } from "../core/access.ts";
 import type { By } from "../core/by.ts";
@@ -24,7 +24,7 @@ export function servicesFor<S extends { readonly fleet: Fleet }>(
 
 type NounOf<T> = T extends `${infer Noun}.${string}` ? Noun : never;
 
-/** What a watcher of each kind of event needs. A kind that is not here does not compile. */
+/** The right to watch each kind of event. A kind that is missing does not compile. */
 const TOPICS: Readonly<Record<NounOf<Topic>, Access>> = {
   agent: TABLE.agents.list.access,
   lease: TABLE.leases.list.access,

@@ -51,7 +51,7 @@ const list = operation({
     ...PAGE,
     status: someOf(STATUSES),
     type: text("Only those of this type").optional(),
-    claimedBy: text("Only those that this agent claimed").optional(),
+    claimedBy: text("Only tasks that this agent claimed").optional(),
     idPrefix: prefix("Only ids with this prefix"),
   }),
   output: z.strictObject({ ...FILTERED, tasks: z.array(TASK_ROW) }),

@@ -129,7 +129,7 @@ export class AgentIndex {
       seen += 1;
       if (isGone(agents.get(agentId)?.agent)) this.documents.remove(agentId);
     }
-    // What was decided meanwhile, and never became durable, is in no other state.
+    // Events that were decided meanwhile and never became durable are in no other state.
     await this.#engine.read(() => undefined);
     const isSame = this.#engine.peek((state) => state.agents.byId === agents);
     if (isSame && losses === this.#losses) this.#reach(head);

@@ -72,7 +72,7 @@ export class AgentSearch {
   }
 }
 
-/** Those with all tools that were heard of last; in steps, one for each agent. */
+/** The agents with all tools that were heard of last; in steps, one for each agent. */
 function* lastSeen(
   entries: Iterable<AgentEntry>,
   tools: readonly string[],

@@ -5,7 +5,7 @@
  *
  *   add, remove… ──▶ unsent ──a turn, a find──▶ sent ──▶ taken by the thread
  *
- * What was sent and not taken is bounded: whoever adds many waits for `room`.
+ * Documents that were sent and not taken are bounded: a caller that adds many waits for `room`.
  */
 import { RollcallError } from "../core/errors.ts";
 import type { Document } from "./document.ts";
@@ -63,7 +63,7 @@ export class Collection {
     return this.#ids;
   }
 
-  /** Those that an embedder has not come to yet. */
+  /** Documents that the embedder has not come to yet. */
   get unembedded(): number {
     return this.#embeddings?.size ?? this.#unembedded;
   }

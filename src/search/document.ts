@@ -1,4 +1,4 @@
-/** What of an agent, or of a card of the directory, a search looks at: text of bounded length. */
+/** An agent, or a card of the directory, as the search sees it: text of bounded length. */
 import type { AgentCard } from "../core/agents.ts";
 import { SEARCH } from "./limits.ts";
 

@@ -117,7 +117,7 @@ export class Documents {
   }
 }
 
-/** What both have; both rise. */
+/** The numbers that are in both; both rise. */
 function common(few: readonly number[], many: Uint32Array): readonly number[] {
   let at = 0;
   return few.filter((slot) => {

@@ -1,4 +1,4 @@
-/** What the main thread and the search thread say to each other. */
+/** The messages between the main thread and the search thread. */
 import type { Document } from "./document.ts";
 import type { RankQuery } from "./documents.ts";
 

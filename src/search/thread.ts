@@ -7,7 +7,7 @@
  *      ▲                                     │
  *      └──── it dies: collections are told, and fill it anew
  *
- * Nobody pays for it before it is needed: it takes 28 MB, a third of them the model.
+ * It starts when it is first needed: it takes 28 MB, a third of them the model.
  */
 import { Worker } from "node:worker_threads";
 import { RollcallError } from "../core/errors.ts";
@@ -65,7 +65,7 @@ export class SearchThread {
     if (this.#worker) return;
     const workerData: SearchThreadData = { isEmbedding: !this.embedder };
     const worker = new Worker(WORKER, { workerData, resourceLimits: LIMITS });
-    // Whoever waits for an answer keeps the process; documents do not.
+    // A query that waits for its answer keeps the process alive; documents do not.
     worker.unref();
     let reason: unknown;
     worker.on("message", (message: FromSearchThread) => this.#hear(message));

@@ -1,7 +1,7 @@
 /**
- * What a wire hands to an HTTP door: handlers by their paths, each with the access that its callers
- * need. The door asks before it calls, so a wire cannot forget to, and a handler without an access
- * does not compile.
+ * The routes that a wire hands to an HTTP door: handlers by their paths, each with the access that
+ * its callers need. The door asks before it calls, so a wire cannot forget to, and a handler
+ * without an access does not compile.
  */
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";

@@ -282,7 +282,7 @@ describe("at", () => {
     await fill();
     const { code, stdout, stderr } = await rc("at", "1 day ago", "ls");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toContain("nobody was here then");
+    expect(stderr).toContain("no agent was here then");
   });
 });
 

@@ -106,7 +106,7 @@ describe.skipIf(lacks("agentkeeper-sdk"))("one daemon", () => {
         value: "alive",
         evidence: { wire: "a2a", rule: "its heartbeats come, its card is its own (owner)" },
       },
-      activity: { value: "unknown", evidence: { rule: "nobody said" } },
+      activity: { value: "unknown", evidence: { rule: "no source told it" } },
     });
     expect(byId.get(indexer)).toMatchObject({
       name: "indexer",

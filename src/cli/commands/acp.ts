@@ -72,7 +72,7 @@ export const acpStatus = buildCommand<StatusFlags, [], Context>({
     const agents = proxiedAgents(statusFolder(this.env), nowMs);
     if (json) return printJson(this, { agents });
     if (agents.length === 0) {
-      await note(this, "nobody runs through the proxy; `rollcall acp install` says how");
+      await note(this, "no agent runs through the proxy; `rollcall acp install` says how");
       return this.endWith(EXIT.nothingFound);
     }
     const sorted = agents.toSorted((a, b) => rankOf(a) - rankOf(b) || a.id.localeCompare(b.id));

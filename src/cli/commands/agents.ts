@@ -31,7 +31,7 @@ const list = listOperation<"agents.list", ListFilters>("agents.list", {
   words: { status: "--status", tool: "--tool TOOL", namePrefix: "--name PREFIX" },
   flags: { all: switchFlag("Dead agents as well") },
   fill: ({ all = false, status }) => (all || status ? {} : { status: LIVING }),
-  more: "Without --all only those that are here.",
+  more: "Without --all only living agents.",
   examples: [
     { call: "rollcall agents", does: "all that are alive" },
     { call: "rollcall agents --watch", does: "the same, live" },

@@ -70,7 +70,7 @@ function shownContext(name: string, context: DaemonContext, current: string): Sh
   };
 }
 
-/** What is stronger than the current context. */
+/** Warns of variables that override the current context. */
 async function noteOverride(context: Context): Promise<void> {
   for (const name of ["ROLLCALL_URL", "ROLLCALL_CONTEXT"]) {
     const value = context.env[name];

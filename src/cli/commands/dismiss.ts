@@ -35,7 +35,7 @@ export const dismiss = line.command<AnswerFlags>(answerFlags, async (context, ty
   if (gone.length === 0) context.endWith(EXIT.nothingFound);
   if (json) return await printJson(context, answer);
   const nothing = reports
-    ? "nobody reported on it"
+    ? "no source reported on it"
     : "it asks nothing; --reports takes its row away";
   await note(context, gone.length === 0 ? nothing : `dismissed: ${gone.join(", ")}`);
 });

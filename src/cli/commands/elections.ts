@@ -8,7 +8,7 @@ import type { Fact } from "../terminal/table.ts";
 import { ago, moment } from "../terminal/time.ts";
 
 function leaderOf({ leader, leaderName }: ElectionRow, id: (id: string) => string) {
-  if (leader === "") return { text: "nobody", style: "yellow" } as const;
+  if (leader === "") return { text: "none", style: "yellow" } as const;
   return `${id(leader)} ${leaderName}`.trim();
 }
 
@@ -55,7 +55,7 @@ async function showLeader(
 ): Promise<void> {
   if (leader !== "") await context.out.line(clean(leader));
   const isItself = leader === input.agentId;
-  const whose = leader === "" ? "nobody" : isItself ? "this agent" : who(leader, leaderName);
+  const whose = leader === "" ? "no agent" : isItself ? "this agent" : who(leader, leaderName);
   await note(context, `${input.group}: ${whose} leads, term ${term}`);
 }
 

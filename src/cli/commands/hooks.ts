@@ -155,7 +155,7 @@ const status = buildCommand<StatusFlags, [CodingAgent?], Context>({
 type HookRow = Omit<InstallCondition, "state"> & {
   readonly host: string;
   readonly state: InstallCondition["state"] | "unreadable";
-  /** What was last heard of it, and when. */
+  /** The last fact that its hooks told, and when. */
   readonly heard: string | null;
   readonly heardAtMs: number | null;
 };

@@ -68,10 +68,10 @@ function viewOf({ all = false, at }: Flags): InboxView {
     key: ({ id }) => id,
     nothing:
       at !== undefined
-        ? "nobody waited for you then"
+        ? "no agent waited for you then"
         : all
-          ? "nobody asked anything"
-          : "nobody waits for you; --all shows what was asked",
+          ? "no agent asked anything"
+          : "no agent waits for you; --all shows earlier questions",
   };
 }
 

@@ -76,7 +76,7 @@ async function agreed(context: Context, { facts, state, yes }: Agreement): Promi
   );
   if (yes) return;
   if (!process.stdin.isTTY) {
-    throw new RollcallError("INVALID_ARGUMENT", "nobody is there to be asked: give --yes");
+    throw new RollcallError("INVALID_ARGUMENT", "there is no terminal to ask at: give --yes");
   }
   if (await confirm(context, "Restore it?")) return;
   throw new RollcallError("CANCELLED", "nothing was restored");

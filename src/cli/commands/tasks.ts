@@ -40,7 +40,7 @@ const list = listOperation<"tasks.list", ListFilters>("tasks.list", {
   words: { status: "--status", type: "--type TYPE", claimedBy: "--agent AGENT" },
   flags: { all: switchFlag("Finished tasks as well") },
   fill: ({ all = false, status }) => (all || status ? {} : { status: UNFINISHED }),
-  more: "Without --all only those that are not finished.",
+  more: "Without --all only unfinished tasks.",
   examples: [
     { call: "rollcall tasks", does: "tasks that wait or are under way" },
     { call: "rollcall tasks --status dead", does: "tasks that ran out of retries" },

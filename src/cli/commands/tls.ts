@@ -104,7 +104,7 @@ const selfSigned = buildCommand<MakeFlags, string[], Context>({
   },
 });
 
-/** What a certificate can be for, and no flag that was meant otherwise. */
+/** A host name or address; a word that begins like a flag is refused. */
 function parseName(text: string): string {
   if (/^[a-z0-9*]([a-z0-9.:-]*[a-z0-9])?$/i.test(text)) return text.toLowerCase();
   throw new Error("not a host name or an IP address");

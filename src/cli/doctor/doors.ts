@@ -24,7 +24,7 @@ export const checkDaemon: Check = async ({ target, config, daemon }) => {
   return [ok("daemon", `${name}, answers at ${place}`), readiness, ...exposed];
 };
 
-/** Nobody there is no fault, nor is a refusal; an answer that is none of a daemon is. */
+/** A daemon that is absent, or refuses, is no fault; a port that another program serves is one. */
 function absence(error: Error): Finding {
   if (codeOf(error) !== "INCOMPATIBLE") {
     const fix = "rollcall up; if a daemon runs elsewhere, give its address with --url";

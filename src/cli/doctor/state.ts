@@ -118,7 +118,7 @@ export const checkDeep: Check = async ({ config }) => {
   } catch (error) {
     if (codeOf(error) === "NOT_FOUND") return [];
     if (codeOf(error) === "LOCKED") {
-      const fix = "stop the daemon and try again: here nobody can read beside it";
+      const fix = "stop the daemon and try again: on this system it locks out other readers";
       return [warn("deep", reasonOf(error), fix)];
     }
     const fix = "stop the daemon, move rollcall.db away and rollcall restore a backup";

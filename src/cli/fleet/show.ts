@@ -80,9 +80,9 @@ function jobCells(job: RowJob, nowMs: number): readonly Cell[] {
 }
 
 function nothingOf({ needsMe = false, at }: FleetFlags): string {
-  if (at !== undefined) return `nobody ${needsMe ? "needed you" : "was here"} then`;
-  if (needsMe) return "nobody needs you";
-  return "nobody is here; --all shows who is gone, `rollcall emit --help` how to show up";
+  if (at !== undefined) return `no agent ${needsMe ? "needed you" : "was here"} then`;
+  if (needsMe) return "no agent needs you";
+  return "no agent is here; --all shows those that are gone, `rollcall emit --help` how to show up";
 }
 
 export async function showFleet(context: Context, flags: FleetFlags): Promise<void> {
@@ -129,8 +129,8 @@ function oneLineView(context: Context): ListView<Row, FleetList> {
       const text = summary(answer, out);
       if (text === shown) return;
       shown = text;
-      // Somebody who looks wants an answer; a status bar wants nothing to show.
-      await out.line(text || (out.isTerminal ? "nobody is here" : ""));
+      // A person at a terminal wants an answer; a status bar shows nothing.
+      await out.line(text || (out.isTerminal ? "no agent is here" : ""));
     },
     trouble: (text) => note(context, text),
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -35,7 +35,7 @@ export function linesOf(
     case "table":
       return table(agents, look);
     case "oneline":
-      // Somebody who looks wants an answer; a status bar wants nothing to show.
+      // A person at a terminal wants an answer; a status bar shows nothing.
       return [summary(agents, look, HEADLINES) || (out.isTerminal ? "no agents" : "")];
     case "json":
       return [cleanJson(jsonOf(agents))];

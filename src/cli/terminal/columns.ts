@@ -3,7 +3,7 @@
  * Where there is too little room, columns that may be cut are cut; then those one can do without
  * go, the last first.
  *
- * Whatever the cells hold is cleaned here: no command can forget it. Colour goes on last, so that
+ * The text of every cell is cleaned here: no command can forget it. Colour goes on last, so that
  * it counts for no width.
  */
 import { clean, isPlain } from "./clean.ts";

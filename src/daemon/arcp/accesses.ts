@@ -1,4 +1,4 @@
-/** What a caller of ARCP needs for each message. A message that is not here does not compile. */
+/** The right that each ARCP message needs. A message that is not here does not compile. */
 import type { Access } from "../../core/access.ts";
 import type { By } from "../../core/by.ts";
 import { agentRefOf } from "../../core/jobs/agent-ref.ts";
@@ -30,7 +30,7 @@ export function permitMessages(permit: Permit) {
     const access = ACCESSES[message.type];
     if (!access) return;
     permit(by, access, message);
-    // What is denied of an agent is denied of each of its versions.
+    // A policy that denies an agent denies each of its versions.
     const name = message.type === "job.submit" ? agentRefOf(message.agent)?.name : undefined;
     if (name !== undefined) permit(by, access, { agent: name });
   };

@@ -22,7 +22,7 @@ export interface Plan {
   /** Nothing where there is no file. */
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** Nobody but us has written to it: what was in it need not be kept. */
+  /** Only this program has written to it: its text before need not be kept. */
   readonly isOurs?: boolean;
   /** Ours was in it already: the copy from before that stays. */
   readonly hadOurs?: boolean;

@@ -92,8 +92,8 @@ export class Fetcher implements AsyncDisposable {
   }
 
   /**
-   * What `read` makes of the first of these URLs whose text it can read (it returns undefined where
-   * it cannot). All must be of one origin. Every failure is the same UNAVAILABLE.
+   * The result of `read` for the first of these URLs whose text it can read (it returns undefined
+   * where it cannot). All must be of one origin. Every failure is the same UNAVAILABLE.
    */
   async first<T>(
     urls: readonly string[],

@@ -32,7 +32,7 @@ export interface MethodOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What an open call costs beside its message: its stream and its headers, about. */
+/** The memory of an open call beside its message: its stream and its headers, about. */
 const CALL_BYTES = 4 * KIB;
 
 type Stream = Feed | AsyncIterable<Message>;

@@ -72,7 +72,7 @@ export class ServerCall implements GrpcCall, Waiter {
     this.#told.push([name, value]);
   }
 
-  /** Who calls is known now or later; a caller that is not let in is told so. */
+  /** Takes the caller, now or when it is known; one that is not let in is told so. */
   admit(by: By | Promise<By>): void {
     if (by instanceof Promise) this.#admission = this.#admitLater(by);
     else this.#admitted(by);

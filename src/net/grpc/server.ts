@@ -24,7 +24,7 @@ import { grpcStatusOf, type FieldName } from "./status.ts";
 
 /** A caller, before its call is served. */
 export interface GrpcCaller {
-  /** What callers of the method need; none where every caller may call it. */
+  /** The right that the method needs; none where every caller may call it. */
   readonly access: Access | undefined;
   /** Of the connection that the call came by. */
   readonly socket: Socket;
@@ -54,7 +54,7 @@ interface Method {
 }
 
 export interface AddOptions<Service extends DescService> extends ServiceLimits<Service> {
-  /** What callers of each method need. */
+  /** The right that each method needs. */
   readonly accesses?: Accesses<Service>;
   /** Serves it under another full name as well: the same messages, an older path. */
   readonly name?: string;

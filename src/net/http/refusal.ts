@@ -1,4 +1,4 @@
-/** What an answer that is no good one means: a refusal of the daemon, or that it is no daemon. */
+/** The meaning of a failed answer: a refusal of the daemon, or a server that is no daemon. */
 import { isErrorCode, RollcallError, wireCodes, type ErrorCode } from "../../core/errors.ts";
 import { isRecord, parsedRecord } from "../../core/json-object.ts";
 
@@ -12,7 +12,7 @@ export function decodeError(body: string): { code?: ErrorCode; message?: string 
   return { code: "INCOMPATIBLE", message: `${message} (${code}: ${ANOTHER})` };
 }
 
-/** What a proxy before the daemon may say in its own words; else it is another program. */
+/** The statuses that a proxy before the daemon may send; any other is of another program. */
 export function codeOfStatus(status: number): ErrorCode {
   const codes = ["PERMISSION_DENIED", "UNAUTHENTICATED", "LIMIT_EXCEEDED"] as const;
   const isAbsent = status >= 502 && status <= 504;

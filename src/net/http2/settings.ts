@@ -1,4 +1,4 @@
-/** What a client sets (RFC 9113, 6.5), as far as it matters to a server that pushes nothing. */
+/** The settings of a client (RFC 9113, 6.5) that matter to a server that pushes nothing. */
 import {
   ConnectionError,
   DEFAULT_FRAME_BYTES,

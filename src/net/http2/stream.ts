@@ -90,7 +90,7 @@ export class Stream {
     this.receiveWindow = start.receiveWindow;
   }
 
-  /** What comes is handed on. To be called when the stream is opened, or it is dropped. */
+  /** Sets the receiver of its data, when the stream is opened; without one data is dropped. */
   take(taker: DataReceiver): void {
     this.#taker = taker;
   }

@@ -85,7 +85,7 @@ class Front extends Server {
     if (socket) this.emit(HANDED, socket);
   }
 
-  /** Those that are behind are for the server there to end. */
+  /** Connections that were handed on are for their server to end. */
   override close(done?: (error?: Error) => void): this {
     for (const socket of this.#begun.values()) socket.destroy();
     return super.close(done);

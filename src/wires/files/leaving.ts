@@ -30,7 +30,7 @@ function closeAll(): void {
 }
 
 function endBy(signal: NodeJS.Signals): void {
-  // Somebody else decides what it means; if that is the end, there is still "exit".
+  // Another listener decides what the signal means; if it ends the process, "exit" comes too.
   if (process.listenerCount(signal) > 1) return;
   closeAll();
   process.kill(process.pid, signal);

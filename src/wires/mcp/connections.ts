@@ -63,7 +63,7 @@ export class Connections {
     return pipe.response;
   }
 
-  /** Of somebody else's, nobody learns even that it is there. */
+  /** The connection of another principal is not found, as if it did not exist. */
   take(id: string, principal: Principal, body: unknown): void {
     const open = this.#open.get(id);
     if (!open || !isSamePrincipal(open.principal, principal)) {

@@ -67,7 +67,7 @@ export class McpMember {
     }
   }
 
-  /** Nobody said good-bye: its agent lives as long as one that is silent. */
+  /** The connection ended without a close: its agent lives as long as one that is silent. */
   letExpire(): void {
     this.#isClosed = true;
     this.#stopHeartbeat();

@@ -38,7 +38,7 @@ export const TEMPLATES: readonly ResourceTemplateType[] = [
   },
 ];
 
-/** What the reader of a resource needs. */
+/** The right that the reader of a resource needs. */
 export function accessOf(uri: string): Access {
   const { fleet, directory } = TABLE;
   return uri === FLEET_URI ? fleet.list.access : directory.list.access;

@@ -33,7 +33,7 @@ export interface ToolOptions<Input extends z.ZodObject, Output extends z.ZodObje
   readonly input: Input;
   readonly output: Output;
   readonly hints: Required<Omit<ToolAnnotations, "title">>;
-  /** What its caller needs. */
+  /** The right that its caller needs. */
   readonly access: Access;
   readonly advice?: Advice;
   /** Its refusals may repeat what agents wrote. */

@@ -45,7 +45,7 @@ export interface RegistryClientOptions {
   readonly a2aVersion?: CardVersion;
   /** Sent as a bearer token, to registries that want one. */
   readonly token?: string;
-  /** What `onRegistrationToken` got in an earlier run. */
+  /** The token that `onRegistrationToken` got in an earlier run. */
   readonly registrationToken?: string;
   /** The registry issued a token for this agent: keep it as a secret, for the next run. */
   readonly onRegistrationToken?: (token: string) => Awaitable<unknown>;

@@ -109,7 +109,7 @@ export class Registry implements AsyncDisposable {
     return this.#options.staleMultiplier ?? REGISTRY.staleMultiplier;
   }
 
-  /** What the verification came to, if its heartbeat can wait that long. */
+  /** The result of the verification, if its heartbeat can wait that long. */
   async #inTime(verifying: Promise<boolean>): Promise<boolean> {
     let verified = false;
     await this.#waiting.wait(verifying.then((is) => (verified = is)));

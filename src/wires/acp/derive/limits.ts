@@ -87,6 +87,6 @@ export const DISPLAY = {
   stableMs: 250,
   /** Four a second: as much as a person reads. */
   intervalMs: 250,
-  /** Whatever flickers without end is shown as it is after this long. */
+  /** A status that flickers without end is shown as it is after this long. */
   latestMs: 1 * SECOND,
 } as const;

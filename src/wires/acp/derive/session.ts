@@ -17,7 +17,7 @@ import type { AcpRecord, AcpState, AcpStatus } from "./record.ts";
 import { shown } from "./shown.ts";
 import { openTools, running, type AcpTool, type Tools } from "./tools.ts";
 
-/** What ACP v2 says of a session, or a parent of its child. Any word that is new is "unknown". */
+/** The run state of a session in ACP v2, or of a child by its parent; a new word is "unknown". */
 export type RunState = "running" | "idle" | "requires_action" | "unknown";
 
 export class AcpSession {

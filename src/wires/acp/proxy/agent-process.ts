@@ -40,7 +40,7 @@ export class AgentProcess {
   #stopTimer: () => void = () => undefined;
   #isExited = false;
   #isDismissed = false;
-  /** Somebody wants it to end, so what it started ends with it. */
+  /** The editor or the user wants it to end, so its children end with it. */
   #isUnwanted = false;
 
   constructor({ command, args, env, clock }: AgentProcessOptions) {

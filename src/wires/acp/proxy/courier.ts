@@ -24,7 +24,7 @@ export class Courier implements AsyncDisposable {
   #report: Report | undefined;
   /** Under way, or waiting for a daemon that did not answer: then the newest goes. */
   #isBusy = false;
-  /** Somebody took a report of ours: so somebody wants to know of the end. */
+  /** A daemon took a report: so it must be told of the end. */
   #isKnown = false;
   #retryMs: number = PUBLISHER.retryMs;
   #stopTimer: () => void = () => undefined;

@@ -128,7 +128,7 @@ const UNREAD = "; some of its frames were not read";
 const ASKED_BY: Readonly<Record<AcpQuestion["kind"], string>> = {
   permission: "session/request_permission is open",
   elicitation: "elicitation/create is open",
-  auth: "it wants somebody to sign in",
+  auth: "it waits for a person to sign in",
 };
 
 function livenessOf({ state }: AcpRecord): Facts["liveness"] {

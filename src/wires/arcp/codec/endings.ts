@@ -54,7 +54,7 @@ function resultText(result: JobResult): string {
     case "none":
       return "";
     case "inline":
-      // What JSON cannot say (a function, undefined) is no result.
+      // A value that JSON has no form for (a function, undefined) is no result.
       return jsonField("result", result.value);
     case "streamed": {
       const told = `${jsonField("result_id", result.resultId)},"result_size":${result.size}`;

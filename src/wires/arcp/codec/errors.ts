@@ -25,7 +25,7 @@ const RETRYABLE = {
 
 export type ArcpCode = keyof typeof RETRYABLE;
 
-/** What `session.error` and `job.error` say, and a failed `tool_result`. */
+/** The error in `session.error`, in `job.error`, and in a failed `tool_result`. */
 export interface ArcpError {
   readonly code: ArcpCode;
   readonly message: string;

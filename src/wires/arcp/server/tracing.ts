@@ -78,7 +78,7 @@ function parentOf(run: Run, spans: WeakMap<Run, Span>): Context {
 function remoteOf({ id, job, traceContext: sent }: Run): SpanContext {
   const { traceId = "" } = job;
   if (!sent) {
-    // Nobody's span, but the right trace: the last digits of the job's id, as hex.
+    // No span that exists, but the right trace: the last digits of the job's id, as hex.
     const spanId = Buffer.from(id.slice(-8)).toString("hex");
     return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
   }

@@ -25,7 +25,7 @@ export class IncompleteMessage {
   #isContinued = false;
   #bytes = 0;
 
-  /** What it costs to keep, its pieces included; 0 between two messages. */
+  /** The memory of the message so far, its pieces included; 0 between two messages. */
   get bytes(): number {
     return this.#bytes;
   }

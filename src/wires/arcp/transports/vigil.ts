@@ -22,7 +22,7 @@ export class Vigil {
   readonly #waiting: Waiting;
   readonly #clock: Pick<Clock, "after">;
   readonly #open = new Set<WebSocket>();
-  /** Those of which nothing was heard since they were asked. */
+  /** Connections that have not answered the last ping. */
   readonly #asked = new Set<WebSocket>();
   #stopAsking: (() => void) | undefined;
 

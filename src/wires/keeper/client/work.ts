@@ -37,7 +37,7 @@ export type WorkHandler = (task: KeeperTask, context: WorkContext) => unknown;
 export type WorkOutcome =
   | { readonly kind: "completed"; readonly task: KeeperTask }
   | { readonly kind: "failed"; readonly task: KeeperTask; readonly error: unknown }
-  /** Somebody else may do it: whatever came of it here does not count. */
+  /** Another agent may do it: the result of this one does not count. */
   | { readonly kind: "lost"; readonly task: KeeperTask; readonly error: unknown };
 
 export interface WorkOptions {
@@ -206,7 +206,7 @@ export class Worker implements AsyncDisposable {
     const { task } = claim;
     for (let tries = 0; ; tries += 1) {
       try {
-        // Whatever happens meanwhile: it is the daemon's to say whether it still counts.
+        // Also when the signal aborts: the daemon decides whether the result still counts.
         await tasks.complete(claim, output);
         return { kind: "completed", task };
       } catch (error) {

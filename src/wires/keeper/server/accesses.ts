@@ -1,4 +1,4 @@
-/** What callers of each method of this wire need: what they need for the same operation. */
+/** The right that each method of this wire needs: that of the same operation. */
 import type { Accesses } from "../../../net/grpc/server.ts";
 import { ACCESS } from "../../../operations/access.ts";
 import { TABLE } from "../../../operations/table.ts";

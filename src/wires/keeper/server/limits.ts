@@ -3,7 +3,7 @@ import { FIELD } from "../../../core/limits.ts";
 import { KIB, MIB } from "../../../core/units.ts";
 
 export const KEEPER = {
-  /** What `Find` gives when nobody says how many; the SDK asks for as many. */
+  /** The results of a `Find` without a limit; the SDK asks for as many. */
   findDefault: 10,
   findMost: 1_000,
   /** The size of an answer: gRPC clients refuse messages of more than 4 MiB. */
