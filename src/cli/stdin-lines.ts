@@ -1,13 +1,13 @@
 /** Lines as they come in, each bounded: one that never ends is not kept, and told as empty. */
 import { addAbortSignal, type Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { CLIENT } from "../net/http/limits.ts";
+import { HTTP_CLIENT } from "../net/http/limits.ts";
 
 /** Ends with the input, or when the signal aborts. Blank lines are skipped. */
 export async function* linesOf(
   input: Readable,
   signal: AbortSignal,
-  maxLength: number = CLIENT.messageLength,
+  maxLength: number = HTTP_CLIENT.messageLength,
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new StringDecoder("utf8");
   let pending = "";

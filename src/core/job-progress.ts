@@ -75,11 +75,11 @@ function kindOfQuestion(phase: string): QuestionKind | undefined {
   return KINDS.find(([words]) => words.test(what ?? want ?? ""))?.[1];
 }
 
-type Doing = NonNullable<Facts["activity"]>;
+type JobActivity = NonNullable<Facts["activity"]>;
 
 /** As the log keeps it, for those who look at a past moment. */
 export interface JobProgress {
-  readonly activity: Doing;
+  readonly activity: JobActivity;
   readonly question?: Judgement<ReportedQuestion>;
   readonly phase?: string;
   /** Of the way, 0 to 100, where the job says how long it is. */
@@ -125,7 +125,7 @@ function percentOf({ progress }: Pulse): number | undefined {
 
 const ASKS = "the job's phase: ";
 
-function activityOf({ doing, progress }: Pulse, purse: Purse): Doing {
+function activityOf({ doing, progress }: Pulse, purse: Purse): JobActivity {
   const task = taskOf(progress, purse);
   const more = task === "" ? {} : { task };
   if (!doing) return { value: "working", rule: "the job runs", ...more };

@@ -14,14 +14,14 @@ export interface QueueLimits {
   readonly queuedPerPrincipal: number;
 }
 
-interface Line {
+interface AgentLine {
   running: number;
   /** A set, because a waiting job may be cancelled. */
   readonly waiting: Set<string>;
 }
 
 export class JobQueue {
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, AgentLine>();
   #running = 0;
 
   /** How many jobs of a principal wait. */
@@ -91,10 +91,10 @@ export class JobQueue {
     }
   }
 
-  #line(principal: string): Line {
+  #line(principal: string): AgentLine {
     const known = this.#lines.get(principal);
     if (known) return known;
-    const line: Line = { running: 0, waiting: new Set() };
+    const line: AgentLine = { running: 0, waiting: new Set() };
     this.#lines.set(principal, line);
     return line;
   }

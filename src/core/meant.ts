@@ -31,13 +31,13 @@ const KEPT = 1_000;
 /** As many as one reads to see which was meant. */
 const CHOICES = 5;
 
-export type Found<T> = { readonly ok: true; readonly item: T } | Refusal;
+export type Match<T> = { readonly ok: true; readonly item: T } | Refusal;
 
 export function meant<T>(
   items: Iterable<T>,
   namesOf: (item: T) => Nameable,
   search: WordSearch,
-): Found<T> {
+): Match<T> {
   const seeking = seek(items, namesOf, search);
   for (;;) {
     const step = seeking.next();
@@ -50,7 +50,7 @@ export function* seek<T>(
   items: Iterable<T>,
   namesOf: (item: T) => Nameable,
   search: WordSearch,
-): Generator<void, Found<T>> {
+): Generator<void, Match<T>> {
   const { word, noun } = search;
   const named = new Candidates<T>();
   const partly = new Candidates<T>();

@@ -84,7 +84,10 @@ function isSame(open: Question, asked: ReportedQuestion): boolean {
   return open.kind === asked.kind && open.text === asked.text && open.sinceMs >= asked.sinceMs;
 }
 
-function howItEnded({ liveness, activity }: Facts, asked: ReportedQuestion | undefined): Ending {
+function howItEnded(
+  { liveness, activity }: Facts,
+  asked: ReportedQuestion | undefined,
+): QuestionEnd {
   if (isGone(liveness.value)) return "expired";
   if (asked) return "answered";
   const doing = activity?.value ?? "unknown";
@@ -92,9 +95,9 @@ function howItEnded({ liveness, activity }: Facts, asked: ReportedQuestion | und
 }
 
 /** How a question ends by what its agent does. */
-type Ending = Exclude<QuestionState, "open" | "dismissed">;
+type QuestionEnd = Exclude<QuestionState, "open" | "dismissed">;
 
-function ending(open: Question, state: Ending, nowMs: number): Event {
+function ending(open: Question, state: QuestionEnd, nowMs: number): Event {
   return { type: `question.${state}`, question: { ...open, state, endedAtMs: nowMs } };
 }
 

@@ -8,10 +8,10 @@ import { refuse, type Refusal } from "./decide.ts";
 import type { Report } from "./reports.ts";
 import type { State } from "./state.ts";
 
-type Owned = Pick<Report, "owner">;
+type ReportOwner = Pick<Report, "owner">;
 
 /** Whether what one source says of an agent counts for what another, of the same agent, says. */
-export function countsFor(source: Report, other: Owned): boolean {
+export function countsFor(source: Report, other: ReportOwner): boolean {
   return isTrusted(source) || ownerOf(source) === ownerOf(other);
 }
 
@@ -24,7 +24,7 @@ export function mayNotReport(state: State, report: Report, by: By): Refusal | un
   if (by.isOperator) return undefined;
   const { alias, agentId, links } = report;
   const before = state.reports.byAlias.get(alias)?.report;
-  const said: (readonly [string, Owned | undefined])[] = [];
+  const said: (readonly [string, ReportOwner | undefined])[] = [];
   // The same agent and the same links as before were decided then.
   if (before?.agentId !== agentId) said.push([agentId, firstOn(state, agentId)]);
   for (const link of links) {
@@ -36,7 +36,7 @@ export function mayNotReport(state: State, report: Report, by: By): Refusal | un
   return refuse("PERMISSION_DENIED", `${foreign} is not of ${name}`);
 }
 
-function firstOn({ reports }: State, agentId: string): Owned | undefined {
+function firstOn({ reports }: State, agentId: string): ReportOwner | undefined {
   const [first = ""] = reports.byAgent.of(agentId);
   return reports.byAlias.get(first)?.report;
 }
@@ -44,7 +44,7 @@ function firstOn({ reports }: State, agentId: string): Owned | undefined {
 const KEEPER = "keeper:";
 const A2A = "a2a:";
 
-function linkedTo({ agents, directory, reports }: State, link: string): Owned | undefined {
+function linkedTo({ agents, directory, reports }: State, link: string): ReportOwner | undefined {
   if (link.startsWith(KEEPER)) return agents.byId.get(link.slice(KEEPER.length))?.agent;
   if (link.startsWith(A2A)) return directory.byUrl.get(link.slice(A2A.length))?.entry;
   return reports.byAlias.get(link)?.report;

@@ -16,7 +16,7 @@
  */
 import { Heap, type Slot } from "./heap.ts";
 
-interface Line {
+interface ToolsLine {
   readonly tools: readonly string[];
   /** A heap by order of arrival: what is claimed leaves from the middle as well. */
   readonly waiting: Heap<string>;
@@ -32,7 +32,7 @@ export class TaskQueue {
   /** In order of arrival, as maps are. */
   readonly #places = new Map<string, TaskPlace>();
   /** First tool ("" for none) → the line's tools as text → the line. */
-  readonly #lines = new Map<string, Map<string, Line>>();
+  readonly #lines = new Map<string, Map<string, ToolsLine>>();
   #arrivals = 0;
   #waiting = 0;
 
@@ -117,10 +117,10 @@ export class TaskQueue {
     return ids;
   }
 
-  #lineOf(tools: readonly string[]): Line {
+  #lineOf(tools: readonly string[]): ToolsLine {
     const filed = tools[0] ?? "";
     let lines = this.#lines.get(filed);
-    if (!lines) this.#lines.set(filed, (lines = new Map<string, Line>()));
+    if (!lines) this.#lines.set(filed, (lines = new Map<string, ToolsLine>()));
     const name = tools.join("\n");
     let line = lines.get(name);
     if (!line) lines.set(name, (line = { tools, waiting: new Heap() }));

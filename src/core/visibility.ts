@@ -30,12 +30,12 @@ export function sightOf({ name, roles }: Pick<Principal, "name" | "roles">): Sig
   return roles.some((role) => SEE_EVERYTHING.includes(role)) ? EVERYTHING : { owner: name };
 }
 
-interface Owned {
+interface OwnedRow {
   readonly owner?: string | undefined;
 }
 
 /** Nothing is seen only where everything is. */
-export function sees({ owner }: Sight, row: Owned | undefined): boolean {
+export function sees({ owner }: Sight, row: OwnedRow | undefined): boolean {
   return owner === undefined || (row !== undefined && ownerOf(row) === owner);
 }
 

@@ -45,7 +45,7 @@ import { pageRoutes } from "./page.ts";
 import { RefusedConnections } from "./refused-connections.ts";
 import type { DaemonServices } from "./services.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
-import { newWaiting, type Waiting } from "../net/waiting.ts";
+import { newWaiting, type WaitingCounters } from "../net/waiting.ts";
 
 export interface DoorsOptions {
   readonly config: Config;
@@ -84,7 +84,7 @@ export interface Doors {
 
 /** With what the doors of a process share. */
 interface SharingOptions extends DoorsOptions {
-  readonly waiting: Waiting;
+  readonly waiting: WaitingCounters;
   readonly calls: CallRate;
   readonly refused: RefusedConnections;
   /** At a time, for each door. */

@@ -22,7 +22,7 @@ const EMBEDDER_KEY = "ROLLCALL_EMBEDDER_KEY";
 /** Keys are a line; whatever is larger is another file. */
 const MAX_KEY_LENGTH = 4096;
 
-interface Said {
+interface EmbedderSettings {
   readonly url: string | undefined;
   readonly model: string | undefined;
   /** The path of a file, in full. */
@@ -30,7 +30,7 @@ interface Said {
   readonly env: NodeJS.ProcessEnv;
 }
 
-export async function embedderConfig(said: Said): Promise<EmbedderConfig | undefined> {
+export async function embedderConfig(said: EmbedderSettings): Promise<EmbedderConfig | undefined> {
   const { url, model, keyFile, env } = said;
   if (url === undefined) {
     const alone = model === undefined ? keyFile && "embedder_key_file" : "embedder_model";

@@ -26,14 +26,14 @@ import { listen } from "./listen.ts";
 import { Sockets } from "./sockets.ts";
 import { frontOf } from "../net/tls/front.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
-import { newWaiting, type Waiting } from "../net/waiting.ts";
+import { newWaiting, type WaitingCounters } from "../net/waiting.ts";
 
 export interface GrpcDoorOptions {
   readonly authenticator: Authenticator;
   readonly permit: Permit;
   /** Both are shared by all doors of the process. */
   readonly calls: CallRate;
-  readonly waiting?: Waiting;
+  readonly waiting?: WaitingCounters;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;

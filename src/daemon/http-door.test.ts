@@ -9,7 +9,7 @@ import { LOCAL } from "../core/principals.ts";
 import type { Caller } from "../identity/caller.ts";
 import { ask, openDoor, say, STRANGER, type OpenDoor } from "../../test/support/daemon/fixture.ts";
 import { daemonAgent } from "../net/http/agent.ts";
-import { CLIENT } from "../net/http/limits.ts";
+import { HTTP_CLIENT } from "../net/http/limits.ts";
 import { HTTP_LIMITS } from "./limits.ts";
 
 const doors: OpenDoor[] = [];
@@ -372,6 +372,6 @@ describe("closing", () => {
 
 test("our clients let a connection go well before the door closes it", () => {
   const agent = daemonAgent({ url: "http://127.0.0.1:1" });
-  expect(agent).toMatchObject({ options: { keepAlive: true, timeout: CLIENT.idleMs } });
-  expect(CLIENT.idleMs).toBeLessThan(HTTP_LIMITS.idleMs / 2);
+  expect(agent).toMatchObject({ options: { keepAlive: true, timeout: HTTP_CLIENT.idleMs } });
+  expect(HTTP_CLIENT.idleMs).toBeLessThan(HTTP_LIMITS.idleMs / 2);
 });

@@ -19,7 +19,7 @@ import { Hono } from "hono";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import type { Permit } from "../operations/access.ts";
 import { refusalOf } from "../wires/api/refusal.ts";
-import { ADMITTED, type Bindings, type Guarded } from "../wires/route.ts";
+import { ADMITTED, type Bindings, type GuardedHandler } from "../wires/route.ts";
 import { bracketed, type Address } from "./address.ts";
 import { byOf, type By } from "../core/by.ts";
 import { NOBODY } from "../core/principals.ts";
@@ -36,7 +36,7 @@ import type { HotHandler, Mount, SwiftHandler, UpgradeHandler, WholeAnswer } fro
 import { frontOf } from "../net/tls/front.ts";
 import { namesOf } from "../net/tls/names.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
-import { newWaiting, type Waiting } from "../net/waiting.ts";
+import { newWaiting, type WaitingCounters } from "../net/waiting.ts";
 import { Sockets } from "./sockets.ts";
 import { AnswerTurns } from "./turns.ts";
 import { UnreadAnswers } from "./unread.ts";
@@ -49,7 +49,7 @@ export interface HttpDoorOptions {
   readonly calls: CallRate;
   readonly limits?: Partial<HttpLimits>;
   /** Shared by all doors of the process. */
-  readonly waiting?: Waiting;
+  readonly waiting?: WaitingCounters;
   readonly peerOf?: GateOptions["peerOf"];
   /** Absent: all connections are plain. */
   readonly pair?: KeyPair | undefined;
@@ -78,11 +78,11 @@ export class HttpDoor {
   readonly #turns: AnswerTurns;
   readonly #unread: UnreadAnswers;
   readonly #anybody = new Map<string, () => WholeAnswer>();
-  readonly #hot = new Map<string, Guarded<HotHandler>>();
-  readonly #swift = new Map<string, Guarded<SwiftHandler>>();
+  readonly #hot = new Map<string, GuardedHandler<HotHandler>>();
+  readonly #swift = new Map<string, GuardedHandler<SwiftHandler>>();
   /** The headers of swift answers with those of every answer: most answers are one and the same. */
   readonly #joined = new WeakMap<WholeAnswer, string[]>();
-  readonly #upgrades = new Map<string, Guarded<UpgradeHandler>>();
+  readonly #upgrades = new Map<string, GuardedHandler<UpgradeHandler>>();
   readonly #routes = new Hono<{ Bindings: Bindings }>();
   readonly #admitted = new WeakMap<IncomingMessage, By>();
   #hosts: ReadonlySet<string> = new Set();
@@ -134,7 +134,7 @@ export class HttpDoor {
     }
   }
 
-  #permit(by: By, access: Guarded<unknown>["access"]): void {
+  #permit(by: By, access: GuardedHandler<unknown>["access"]): void {
     if (access !== ADMITTED) this.#options.permit(by, access);
   }
 
@@ -225,7 +225,7 @@ export class HttpDoor {
   }
 
   /** No promise is made where nothing has to be waited for: here that would cost most. */
-  #answerSwiftly(swift: Guarded<SwiftHandler>, { request, response, isAsked }: Call): void {
+  #answerSwiftly(swift: GuardedHandler<SwiftHandler>, { request, response, isAsked }: Call): void {
     const failed = (error: unknown) => {
       this.#setHeaders(response);
       this.#refuse(request, response, error);
@@ -250,7 +250,7 @@ export class HttpDoor {
     }
   }
 
-  async #answer(hot: Guarded<HotHandler> | undefined, call: Call): Promise<void> {
+  async #answer(hot: GuardedHandler<HotHandler> | undefined, call: Call): Promise<void> {
     const { request, response, isAsked } = call;
     this.#setHeaders(response);
     try {

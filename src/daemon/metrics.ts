@@ -14,7 +14,7 @@ import type { AgentSearch } from "../search/agent-search.ts";
 import type { SseStreams } from "../wires/api/sse.ts";
 import type { McpWire } from "../wires/mcp/wire.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
-import type { Waiting } from "../net/waiting.ts";
+import type { WaitingCounters } from "../net/waiting.ts";
 import type { HttpDoor } from "./http-door.ts";
 import type { RefusedConnections } from "./refused-connections.ts";
 import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
@@ -32,7 +32,7 @@ export interface ObservedParts {
   readonly a2a: HttpDoor | undefined;
   readonly mcp: McpWire;
   readonly grpc: GrpcDoor;
-  readonly waiting: Waiting;
+  readonly waiting: WaitingCounters;
   readonly refused: RefusedConnections;
   readonly streams: SseStreams;
   readonly lookers: SseStreams;

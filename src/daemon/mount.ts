@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { By } from "../core/by.ts";
-import type { Guarded, Route } from "../wires/route.ts";
+import type { GuardedHandler, Route } from "../wires/route.ts";
 
 export type HotHandler = (
   request: IncomingMessage,
@@ -40,8 +40,8 @@ export type UpgradeHandler = (upgrade: Upgrade) => void;
 export interface Mount {
   /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
   readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
-  readonly hot?: Readonly<Record<string, Guarded<HotHandler>>>;
-  readonly swift?: Readonly<Record<string, Guarded<SwiftHandler>>>;
-  readonly upgrades?: Readonly<Record<string, Guarded<UpgradeHandler>>>;
+  readonly hot?: Readonly<Record<string, GuardedHandler<HotHandler>>>;
+  readonly swift?: Readonly<Record<string, GuardedHandler<SwiftHandler>>>;
+  readonly upgrades?: Readonly<Record<string, GuardedHandler<UpgradeHandler>>>;
   readonly routes?: readonly Route[];
 }

@@ -12,7 +12,7 @@ import type { Clock } from "../core/clock.ts";
 import { othersAreServed } from "../machine/slices.ts";
 import type { Counts } from "./census.ts";
 import { ANY, type FleetFilters } from "./filters.ts";
-import type { Placed } from "./headline.ts";
+import type { RowPlace } from "./headline.ts";
 import type { Row } from "./row.ts";
 import type { FleetView, KeptRow } from "./view.ts";
 
@@ -66,14 +66,14 @@ const GONE = 1_000;
 /** Where more changed since, all is told anew: that is done page by page. */
 const RESUMED = 10_000;
 
-interface Subscriber {
+interface FleetSubscriber {
   /** The rows to begin with. */
   readonly first: FleetFilters;
   readonly only: string | undefined;
   /** How much of the first rows it got: none that counts, some, or all. */
   told: "nothing" | "some" | "all";
   /** The last of the first rows that it was told of. */
-  after: Placed | undefined;
+  after: RowPlace | undefined;
   /** Rows that it has yet to hear of. */
   readonly ids: Set<string>;
   wake: () => void;
@@ -81,7 +81,7 @@ interface Subscriber {
 
 export class FleetChanges {
   readonly #options: FleetChangesOptions;
-  readonly #subscribers = new Set<Subscriber>();
+  readonly #subscribers = new Set<FleetSubscriber>();
   /** The last rows that are no more, the first first. */
   readonly #gone: { readonly id: string; readonly sequence: number }[] = [];
   /** All changes after this sequence are known. */
@@ -159,7 +159,7 @@ export class FleetChanges {
   }
 
   /** Where all that changed since is known, the subscriber hears of that alone. */
-  async #resume(subscriber: Subscriber, from: number): Promise<void> {
+  async #resume(subscriber: FleetSubscriber, from: number): Promise<void> {
     await this.#options.look(({ view }) => {
       if (from < this.#knownFrom) return;
       for (const { id, sequence } of view.made) {
@@ -173,7 +173,7 @@ export class FleetChanges {
   }
 
   /** The next change for a subscriber; nothing while there is none, or no leader. */
-  async #next(subscriber: Subscriber): Promise<FleetChange | undefined> {
+  async #next(subscriber: FleetSubscriber): Promise<FleetChange | undefined> {
     if (subscriber.told === "all" && subscriber.ids.size === 0) return undefined;
     try {
       return await this.#options.look((look) =>
@@ -218,12 +218,15 @@ export class FleetChanges {
   }
 }
 
-function newSubscriber({ first = ANY, only }: FleetFollowOptions): Subscriber {
+function newSubscriber({ first = ANY, only }: FleetFollowOptions): FleetSubscriber {
   const ids = new Set<string>();
   return { first, only, told: "nothing", after: undefined, ids, wake: () => undefined };
 }
 
-function firstOf(subscriber: Subscriber, { view, sequence, atMs, row }: FleetLook): FleetChange {
+function firstOf(
+  subscriber: FleetSubscriber,
+  { view, sequence, atMs, row }: FleetLook,
+): FleetChange {
   const isAnew = subscriber.told === "nothing";
   if (isAnew) subscriber.ids.clear();
   const { items, next } = firstRows(subscriber, view, isAnew ? undefined : subscriber.after);
@@ -240,13 +243,13 @@ function firstOf(subscriber: Subscriber, { view, sequence, atMs, row }: FleetLoo
   };
 }
 
-function firstRows({ first, only }: Subscriber, view: FleetView, after: Placed | undefined) {
+function firstRows({ first, only }: FleetSubscriber, view: FleetView, after: RowPlace | undefined) {
   if (only === undefined) return view.indexes.page(first, { limit: ROWS, after });
   const kept = view.kept(only);
   return { items: kept ? [kept] : [], next: undefined };
 }
 
-function changeOf({ ids }: Subscriber, { view, sequence, atMs, row }: FleetLook): FleetChange {
+function changeOf({ ids }: FleetSubscriber, { view, sequence, atMs, row }: FleetLook): FleetChange {
   const rows: Row[] = [];
   const gone: string[] = [];
   for (const id of ids) {

@@ -19,7 +19,7 @@ import { inSlices, othersAreServed } from "../machine/slices.ts";
 import type { Counts } from "./census.ts";
 import type { FleetFollowOptions, FleetChange } from "./changes.ts";
 import { ALL, type FleetFilters } from "./filters.ts";
-import { placesOf, type Placed } from "./headline.ts";
+import { placesOf, type RowPlace } from "./headline.ts";
 import { KeptQuestions, type QuestionsNow } from "./kept-questions.ts";
 import type { RowPageBounds } from "./indexes.ts";
 import { found as foundIn, keptNamed, rowMeant, seekKept } from "./lookup.ts";
@@ -58,7 +58,7 @@ export interface FleetPage extends FleetNow {
   /** How many are wanted, on all pages together. */
   readonly total: number;
   /** Behind which the next page begins; absent on the last one. */
-  readonly next?: Placed | undefined;
+  readonly next?: RowPlace | undefined;
   /** As of an index (indexes.ts). */
   readonly isPartial?: boolean;
   /** Of all agents, also of those not wanted. */

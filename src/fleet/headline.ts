@@ -154,12 +154,12 @@ export function placeOf(row: Row, nowMs: number): number {
 }
 
 /** A row by where it stands. */
-export interface Placed {
+export interface RowPlace {
   readonly place: number;
   readonly id: string;
 }
 
 /** The rows that need a person first, then by how long they have. */
-export function byPlace(a: Placed, b: Placed): number {
+export function byPlace(a: RowPlace, b: RowPlace): number {
   return a.place - b.place || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ALL, type FleetFilters } from "./filters.ts";
-import { placesOf, type Placed } from "./headline.ts";
+import { placesOf, type RowPlace } from "./headline.ts";
 import { LOOKED, RowIndexes, type IndexedRow } from "./indexes.ts";
 
 const { from } = placesOf("IDLE");
@@ -20,7 +20,7 @@ function indexed(rows: readonly IndexedRow[]): RowIndexes<IndexedRow> {
 function paged(indexes: RowIndexes<IndexedRow>, filters: FleetFilters, limit: number) {
   const ids: string[] = [];
   let partial = 0;
-  let after: Placed | undefined;
+  let after: RowPlace | undefined;
   do {
     const page = indexes.page(filters, { limit, after });
     ids.push(...page.items.map(({ id }) => id));

@@ -8,10 +8,10 @@
 import { SortedList } from "../core/sorted-list.ts";
 import type { Counts } from "./census.ts";
 import { isBelow, placesIn, type FleetFilters } from "./filters.ts";
-import { HEADLINES, byPlace, type Headline, type Placed, type Places } from "./headline.ts";
+import { HEADLINES, byPlace, type Headline, type RowPlace, type Places } from "./headline.ts";
 
 /** A row as the indexes need it. */
-export interface IndexedRow extends Placed {
+export interface IndexedRow extends RowPlace {
   readonly headline: Headline;
   /** Not if it was at nothing when it fell silent, long ago. */
   readonly isCounted: boolean;
@@ -22,7 +22,7 @@ export interface IndexedRow extends Placed {
 export interface RowPageBounds {
   readonly limit: number;
   /** The last row of the page before. */
-  readonly after?: Placed | undefined;
+  readonly after?: RowPlace | undefined;
 }
 
 export interface IndexedPage<Item> {
@@ -30,7 +30,7 @@ export interface IndexedPage<Item> {
   /** How many there are on all pages together. */
   readonly total: number;
   /** Behind which the next page begins; absent on the last one. */
-  readonly next?: Placed | undefined;
+  readonly next?: RowPlace | undefined;
   /** It looked at so many rows and no further: `total` is of those, and the page may be short. */
   readonly isPartial?: boolean;
 }
@@ -113,18 +113,18 @@ export class RowIndexes<Item extends IndexedRow> {
   }
 }
 
-function countIn<Item extends Placed>(list: SortedList<Item>, { from, to }: Places): number {
+function countIn<Item extends RowPlace>(list: SortedList<Item>, { from, to }: Places): number {
   return (
     list.countBefore(({ place }) => place >= to) - list.countBefore(({ place }) => place >= from)
   );
 }
 
 interface First {
-  readonly after: Placed | undefined;
+  readonly after: RowPlace | undefined;
   readonly most: number;
 }
 
-function firstIn<Item extends Placed>(
+function firstIn<Item extends RowPlace>(
   list: SortedList<Item>,
   { from, to }: Places,
   { after, most }: First,
@@ -166,10 +166,10 @@ function scanned<Item extends IndexedRow>(
   return { items: shown, total, next: items.length > limit ? shown.at(-1) : undefined };
 }
 
-function* itemsIn<Item extends Placed>(
+function* itemsIn<Item extends RowPlace>(
   list: SortedList<Item>,
   stretches: readonly Places[],
-  after: Placed | undefined,
+  after: RowPlace | undefined,
 ): Generator<Item> {
   for (const { from, to } of stretches) {
     const hasReached = (item: Item) => item.place >= from && (!after || byPlace(item, after) > 0);
@@ -180,7 +180,7 @@ function* itemsIn<Item extends Placed>(
   }
 }
 
-function addTo<Item extends Placed>(
+function addTo<Item extends RowPlace>(
   lists: Map<string, SortedList<Item>>,
   key: string,
   item: Item,
@@ -190,7 +190,7 @@ function addTo<Item extends Placed>(
   list.add(item);
 }
 
-function deleteFrom<Item extends Placed>(
+function deleteFrom<Item extends RowPlace>(
   lists: Map<string, SortedList<Item>>,
   key: string,
   item: Item,

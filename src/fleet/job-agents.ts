@@ -16,7 +16,7 @@ import type {
 } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 import { EVERYTHING, seesJob, type Sight } from "../core/visibility.ts";
-import { SHOWN, unfinishedOf, type UnfinishedJobs } from "./unfinished-jobs.ts";
+import { SHOWN_JOBS, unfinishedOf, type UnfinishedJobs } from "./unfinished-jobs.ts";
 
 /** A job in the row of its agent. */
 export interface RowJob extends JobSummary {
@@ -37,13 +37,13 @@ export interface RowJobs {
 /** The jobs of an agent as a view keeps them, or as a state has them. */
 export type UnfinishedIn = (rowId: string) => UnfinishedJobs;
 
-export interface JobsSeen {
+export interface JobsView {
   readonly sight: Sight;
   /** Absent where none are kept: then they are looked at one by one. */
   readonly unfinished?: UnfinishedIn | undefined;
 }
 
-const ALL: JobsSeen = { sight: EVERYTHING };
+const ALL: JobsView = { sight: EVERYTHING };
 
 export function jobsOfRow(state: State, rowId: string, seen = ALL): RowJobs | null {
   const { jobs } = state;
@@ -51,11 +51,11 @@ export function jobsOfRow(state: State, rowId: string, seen = ALL): RowJobs | nu
   if (!agent) return null;
   const { running, waiting, newest } = unfinishedIn(state, rowId, seen);
   const ended = agent.ended.filter((id) => seesJob(seen.sight, jobs.byId.get(id)?.job));
-  const ids = [...newest, ...ended.reverse()].slice(0, SHOWN);
+  const ids = [...newest, ...ended.reverse()].slice(0, SHOWN_JOBS);
   return { running, waiting, newest: ids.flatMap((id) => entriesOf(jobs, id)).map(rowJob) };
 }
 
-function unfinishedIn(state: State, rowId: string, seen: JobsSeen): UnfinishedJobs {
+function unfinishedIn(state: State, rowId: string, seen: JobsView): UnfinishedJobs {
   return seen.unfinished?.(rowId) ?? unfinishedOf(state, rowId, seen.sight);
 }
 

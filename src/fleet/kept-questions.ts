@@ -28,7 +28,7 @@ export class QuestionRevision {
   }
 }
 
-interface Made extends QuestionsNow {
+interface QuestionsSnapshot extends QuestionsNow {
   readonly revision: string;
   /** The questions of some states, by these states. */
   readonly some: Map<string, readonly AgentQuestion[]>;
@@ -42,8 +42,8 @@ export interface KeptQuestionsOptions {
 
 export class KeptQuestions {
   readonly #options: KeptQuestionsOptions;
-  #made: Made | undefined;
-  #making: Promise<Made> | undefined;
+  #made: QuestionsSnapshot | undefined;
+  #making: Promise<QuestionsSnapshot> | undefined;
 
   constructor(options: KeptQuestionsOptions) {
     this.#options = options;
@@ -67,7 +67,7 @@ export class KeptQuestions {
   }
 
   /** Made after the caller asked, or just as good. */
-  async #current(): Promise<Made> {
+  async #current(): Promise<QuestionsSnapshot> {
     if (this.#made?.revision === this.#revision) return this.#made;
     // One that is under way may have begun before the last change; the next one did not.
     const before = await this.#making?.catch(() => undefined);
@@ -77,7 +77,7 @@ export class KeptQuestions {
     return this.#made;
   }
 
-  async #make(): Promise<Made> {
+  async #make(): Promise<QuestionsSnapshot> {
     const { engine, sight, revision } = this.#options;
     for (;;) {
       const { states } = revision;
@@ -96,7 +96,7 @@ export class KeptQuestions {
   }
 }
 
-function someOf({ questions, some }: Made, wanted: readonly QuestionState[]) {
+function someOf({ questions, some }: QuestionsSnapshot, wanted: readonly QuestionState[]) {
   const key = wanted.toSorted().join(" ");
   const known = some.get(key);
   if (known) return known;

@@ -1,6 +1,6 @@
 /** The row that a person means: by its id, an alias, its name, or a part of one. */
 import { RollcallError } from "../core/errors.ts";
-import { meant, seek, type Found } from "../core/meant.ts";
+import { meant, seek, type Match } from "../core/meant.ts";
 import type { Row } from "./row.ts";
 import { aliasKeys } from "./sources.ts";
 import type { FleetView, KeptRow } from "./view.ts";
@@ -22,12 +22,12 @@ export function keptNamed(view: FleetView, word: string): KeptRow | undefined {
 }
 
 /** The same by a name, or by a part of one: for that all rows are looked at, in steps. */
-export function seekKept(view: FleetView, word: string): Generator<void, Found<KeptRow>> {
+export function seekKept(view: FleetView, word: string): Generator<void, Match<KeptRow>> {
   const [...named] = view.names.of(word);
   return seek(named.length > 0 ? named : view.all(), namesOf, { word, ...PLACE });
 }
 
-export function found<T>(given: Found<T>): T {
+export function found<T>(given: Match<T>): T {
   if (!given.ok) throw new RollcallError(given.code, given.reason);
   return given.item;
 }

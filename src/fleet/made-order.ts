@@ -5,12 +5,12 @@
  */
 
 /** An item of the order, with its neighbours; only the order sets them. */
-export interface Linked<Item> {
+export interface OrderLinks<Item> {
   older: Item | undefined;
   newer: Item | undefined;
 }
 
-export class MadeOrder<Item extends Linked<Item>> {
+export class MadeOrder<Item extends OrderLinks<Item>> {
   #newest: Item | undefined;
 
   /** It was made just now. */

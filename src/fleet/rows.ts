@@ -6,7 +6,7 @@ import type { Report } from "../core/reports.ts";
 import { SortedList } from "../core/sorted-list.ts";
 import type { State } from "../core/state.ts";
 import { EVERYTHING, type Sight } from "../core/visibility.ts";
-import { byPlace, placeOf, type HeadlineOptions, type Placed } from "./headline.ts";
+import { byPlace, placeOf, type HeadlineOptions, type RowPlace } from "./headline.ts";
 import { jobsOfRow } from "./job-agents.ts";
 import { rowOf, type Row } from "./row.ts";
 import { reportOf, rowIdOfSource, sourceKeys } from "./sources.ts";
@@ -39,7 +39,7 @@ export function* makeRows(state: State, options: RowsOptions): Generator<void, R
     }
     yield;
   }
-  const rows = new SortedList<Placed & { readonly row: Row }>(byPlace);
+  const rows = new SortedList<RowPlace & { readonly row: Row }>(byPlace);
   for (const [id, sources] of sourcesOf) {
     const row = rowOf({ id, sources, jobs: jobsOfRow(state, id, { sight }) }, options);
     rows.add({ id, place: placeOf(row, nowMs), row });

@@ -9,8 +9,8 @@ import type { State } from "../core/state.ts";
 import { nameOf, type SourceKey } from "./sources.ts";
 
 export class SourceIndex {
-  readonly #owned = new Filed();
-  readonly #fetched = new Filed();
+  readonly #owned = new NamedIndex();
+  readonly #fetched = new NamedIndex();
 
   /** A source as it is now; without a report, it is no more. */
   file(key: SourceKey, report: Report | undefined, { directory }: State): void {
@@ -31,7 +31,7 @@ export class SourceIndex {
 }
 
 /** Things, each under one name or none, that may be filed under another. */
-class Filed {
+class NamedIndex {
   readonly #things = new IndexBy();
   readonly #names = new Map<string, string>();
 

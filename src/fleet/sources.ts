@@ -16,7 +16,7 @@ import type { Report } from "../core/reports.ts";
 import { sees } from "../core/visibility.ts";
 import { entryReport, entryRowId } from "./a2a-agents.ts";
 import { rowIdOf } from "./identity.ts";
-import { jobReport, type JobsSeen } from "./job-agents.ts";
+import { jobReport, type JobsView } from "./job-agents.ts";
 import { keeperReport } from "./keeper-agents.ts";
 
 export type SourceKind = "report" | "agent" | "entry" | "jobs";
@@ -77,12 +77,12 @@ export function aliasKeys(alias: string): readonly SourceKey[] {
 }
 
 /** The report of a source; nothing where there is none that the caller sees. */
-export function reportOf(state: State, key: SourceKey, seen: JobsSeen): Report | undefined {
+export function reportOf(state: State, key: SourceKey, seen: JobsView): Report | undefined {
   const report = told(state, key, seen);
   return report && sees(seen.sight, report) ? report : undefined;
 }
 
-function told(state: State, key: SourceKey, seen: JobsSeen): Report | undefined {
+function told(state: State, key: SourceKey, seen: JobsView): Report | undefined {
   const name = nameOf(key);
   switch (kindOf(key)) {
     case "report":

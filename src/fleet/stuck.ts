@@ -15,7 +15,7 @@ export const DEFAULT_PATIENCE: Patience = {
   waiting: 30 * MINUTE,
 };
 
-interface Working {
+interface WorkFacts {
   readonly liveness: Liveness;
   readonly activity: Activity;
   readonly activeAtMs: number;
@@ -23,7 +23,7 @@ interface Working {
 
 /** Whether something last happened too long ago for what it says it does. */
 export function isStuck(
-  { liveness, activity, activeAtMs }: Working,
+  { liveness, activity, activeAtMs }: WorkFacts,
   { nowMs, patience }: { readonly nowMs: number; readonly patience: Patience },
 ): boolean {
   const mayTakeMs = patience[activity];

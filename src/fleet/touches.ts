@@ -11,7 +11,7 @@ import { forgottenJobs, type Job } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { SourceKey } from "./sources.ts";
 
-export interface Touched {
+export interface TouchListener {
   /** `owner`: the principal whose source it is; none for the daemon's own user. */
   source(key: SourceKey, owner: string | undefined): void;
   /** The jobs of an agent, as everybody sees them. */
@@ -24,7 +24,7 @@ export interface Touched {
 
 export type TouchedJob = Pick<Job, "id" | "agent" | "node" | "principal">;
 
-export function touch(event: Event, state: State, touched: Touched): void {
+export function touch(event: Event, state: State, touched: TouchListener): void {
   switch (event.type) {
     case "agent.registered":
       touched.source(`agent ${event.agent.agentId}`, event.agent.owner);
@@ -127,12 +127,12 @@ export function touch(event: Event, state: State, touched: Touched): void {
   }
 }
 
-function touchAgent({ agents }: State, agentId: string, touched: Touched): void {
+function touchAgent({ agents }: State, agentId: string, touched: TouchListener): void {
   const entry = agents.byId.get(agentId);
   if (entry) touched.source(`agent ${agentId}`, entry.agent.owner);
 }
 
-function touchJob({ jobs }: State, jobId: string, touched: Touched): void {
+function touchJob({ jobs }: State, jobId: string, touched: TouchListener): void {
   const job = jobs.byId.get(jobId)?.job;
   if (job) touched.job(job);
 }
@@ -141,7 +141,7 @@ function touchJob({ jobs }: State, jobId: string, touched: Touched): void {
 const GENERATIONS = 64;
 
 /** A job's budget is taken from those above it, and what is left of it is given back to them. */
-function touchPayers({ jobs }: State, parent: string, touched: Touched): void {
+function touchPayers({ jobs }: State, parent: string, touched: TouchListener): void {
   let job = jobs.byId.get(parent)?.job;
   // Imported jobs may name each other as parents, in a circle.
   for (let i = 0; job && i < GENERATIONS; i += 1) {
@@ -150,7 +150,7 @@ function touchPayers({ jobs }: State, parent: string, touched: Touched): void {
   }
 }
 
-function touchEntry({ directory }: State, entry: DirectoryEntry, touched: Touched): void {
+function touchEntry({ directory }: State, entry: DirectoryEntry, touched: TouchListener): void {
   const before = directory.byUrl.get(entry.url)?.entry;
   touched.source(`entry ${entry.url}`, entry.owner);
   if (before && before.owner !== entry.owner) touched.source(`entry ${entry.url}`, before.owner);
@@ -162,7 +162,7 @@ interface Claimer {
   readonly links: readonly string[];
 }
 
-function touchReport(state: State, report: Claimer, touched: Touched): void {
+function touchReport(state: State, report: Claimer, touched: TouchListener): void {
   const { alias } = report;
   const before = state.reports.byAlias.get(alias)?.report;
   touched.source(`report ${alias}`, report.owner);
@@ -175,7 +175,7 @@ function touchReport(state: State, report: Claimer, touched: Touched): void {
 }
 
 interface Walk {
-  readonly touched: Touched;
+  readonly touched: TouchListener;
   /** Claims may go round in circles. */
   readonly seen: Set<string>;
 }

@@ -16,7 +16,7 @@ import type { State } from "../core/state.ts";
 import { seesJob, type Sight } from "../core/visibility.ts";
 
 /** The most jobs that a row shows. */
-export const SHOWN = 20;
+export const SHOWN_JOBS = 20;
 
 export interface UnfinishedJobs {
   readonly running: number;
@@ -35,7 +35,7 @@ export interface UnfinishedJobs {
 
 /** The jobs of one agent that the caller sees. */
 export function unfinishedOf({ jobs }: State, rowId: string, sight: Sight): UnfinishedJobs {
-  const group = new Group();
+  const group = new RowJobGroup();
   for (const id of jobs.byAgent.get(rowId)?.unfinished ?? []) {
     const entry = jobs.byId.get(id);
     if (entry && seesJob(sight, entry.job)) group.add(keptJob(entry, rowId));
@@ -47,7 +47,7 @@ export function unfinishedOf({ jobs }: State, rowId: string, sight: Sight): Unfi
 export class KeptJobs {
   readonly #sight: Sight;
   readonly #byId = new Map<string, KeptJob>();
-  readonly #byRow = new Map<string, Group>();
+  readonly #byRow = new Map<string, RowJobGroup>();
 
   constructor(sight: Sight) {
     this.#sight = sight;
@@ -65,7 +65,7 @@ export class KeptJobs {
     if (!entry || isTerminal(entry.job.status) || !seesJob(this.#sight, entry.job)) return;
     const job = keptJob(entry, before?.rowId ?? agentRowId(entry.job));
     this.#byId.set(id, job);
-    const group = this.#byRow.get(job.rowId) ?? new Group();
+    const group = this.#byRow.get(job.rowId) ?? new RowJobGroup();
     this.#byRow.set(job.rowId, group);
     group.add(job);
   }
@@ -108,7 +108,7 @@ function keptJob({ job, pulse, purse, progress }: JobEntry, rowId: string): Kept
 }
 
 /** Of one agent. */
-class Group implements UnfinishedJobs {
+class RowJobGroup implements UnfinishedJobs {
   readonly #all = new SortedList<KeptJob>(
     (a, b) => a.submittedAtMs - b.submittedAtMs || byId(a, b),
   );
@@ -130,7 +130,7 @@ class Group implements UnfinishedJobs {
 
   get newest(): readonly string[] {
     const ids: string[] = [];
-    for (const { id } of this.#all.backwards()) if (ids.push(id) >= SHOWN) break;
+    for (const { id } of this.#all.backwards()) if (ids.push(id) >= SHOWN_JOBS) break;
     return ids;
   }
 
@@ -167,7 +167,7 @@ class Group implements UnfinishedJobs {
   }
 }
 
-const NONE: UnfinishedJobs = new Group();
+const NONE: UnfinishedJobs = new RowJobGroup();
 
 function byId(a: KeptJob, b: KeptJob): number {
   return a.id < b.id ? -1 : Number(a.id > b.id);

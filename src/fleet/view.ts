@@ -20,8 +20,8 @@ import type { Sight } from "../core/visibility.ts";
 import { hostsOf } from "./filters.ts";
 import { isLongSilent, placeOf, type Headline } from "./headline.ts";
 import { RowIndexes, type IndexedRow } from "./indexes.ts";
-import { jobsOfRow, type JobsSeen } from "./job-agents.ts";
-import { MadeOrder, type Linked } from "./made-order.ts";
+import { jobsOfRow, type JobsView } from "./job-agents.ts";
+import { MadeOrder, type OrderLinks } from "./made-order.ts";
 import { timedRow, type Row, type TimedRow } from "./row.ts";
 import { NameIndex } from "./name-index.ts";
 import {
@@ -36,7 +36,7 @@ import type { Patience } from "./stuck.ts";
 import { KeptJobs } from "./unfinished-jobs.ts";
 
 /** The kept part of a row: enough to find it, and to make it when it is shown. */
-export interface KeptRow extends IndexedRow, Linked<KeptRow> {
+export interface KeptRow extends IndexedRow, OrderLinks<KeptRow> {
   readonly sources: SourceKey[];
   /** Negative until it was made. */
   place: number;
@@ -79,7 +79,7 @@ export class FleetView {
   /** Agents of the registry whose row is stuck: the next heartbeat may make it another. */
   readonly #stuck = new Set<string>();
   readonly #jobs: KeptJobs;
-  readonly #seen: JobsSeen;
+  readonly #seen: JobsView;
   /** Work that is left: sources that are new or were touched, and rows. */
   #unread: Iterator<SourceKey | JobKey> | undefined;
   readonly #touched = new Set<SourceKey>();
@@ -220,7 +220,7 @@ export class FleetView {
   }
 
   /** How many were made. */
-  #makeAll(rows: Set<KeptRow>, state: State, { moment, most }: Making): number {
+  #makeAll(rows: Set<KeptRow>, state: State, { moment, most }: MakeOptions): number {
     let made = 0;
     for (const row of rows) {
       if (made >= most) break;
@@ -311,7 +311,7 @@ export class FleetView {
   }
 }
 
-interface Making {
+interface MakeOptions {
   readonly moment: ViewMoment;
   readonly most: number;
 }

@@ -20,7 +20,7 @@ import { QuestionRevision } from "./kept-questions.ts";
 import { SourceIndex } from "./source-index.ts";
 import { jobKeys, jobKeysOf, sourceKeys, type JobKey, type SourceKey } from "./sources.ts";
 import type { Patience } from "./stuck.ts";
-import { touch, type Touched, type TouchedJob } from "./touches.ts";
+import { touch, type TouchListener, type TouchedJob } from "./touches.ts";
 import { FleetView } from "./view.ts";
 
 export interface ObservedEngine extends Pick<Engine, "peek" | "read" | "nowMs"> {
@@ -41,16 +41,16 @@ const NOTED = 10_000;
 const OWNERS = 100;
 
 /** The rows that a sight shows, and those who look on. */
-interface Kept {
+interface OwnerView {
   readonly sight: Sight;
   readonly changes: FleetChanges;
   view: FleetView;
 }
 
-export class FleetViews implements Observer, Touched {
+export class FleetViews implements Observer, TouchListener {
   readonly #options: FleetViewsOptions;
-  readonly #everything: Kept;
-  readonly #byOwner = new Map<string, Kept>();
+  readonly #everything: OwnerView;
+  readonly #byOwner = new Map<string, OwnerView>();
   #sources = new SourceIndex();
   readonly questions = new QuestionRevision();
   readonly #stopObserving: () => void;
@@ -157,7 +157,7 @@ export class FleetViews implements Observer, Touched {
     return this.#sources.entriesFrom(cardUrl);
   }
 
-  #touch(kept: Kept, key: SourceKey): void {
+  #touch(kept: OwnerView, key: SourceKey): void {
     const { view, changes, sight } = kept;
     view.touch(key);
     changes.touched();
@@ -165,7 +165,7 @@ export class FleetViews implements Observer, Touched {
     if (view.waiting < Infinity) this.#byOwner.delete(sight.owner);
   }
 
-  #touchJobs(kept: Kept, rowId: string): void {
+  #touchJobs(kept: OwnerView, rowId: string): void {
     this.#touch(kept, `jobs ${rowId}`);
     kept.view.touchRow(rowId);
   }
@@ -180,12 +180,12 @@ export class FleetViews implements Observer, Touched {
     this.#felt.clear();
   }
 
-  *#all(): Generator<Kept> {
+  *#all(): Generator<OwnerView> {
     yield this.#everything;
     yield* this.#byOwner.values();
   }
 
-  #keptFor(sight: Sight): Kept {
+  #keptFor(sight: Sight): OwnerView {
     const { owner } = sight;
     if (owner === undefined) return this.#everything;
     const known = this.#byOwner.get(owner);
@@ -199,14 +199,14 @@ export class FleetViews implements Observer, Touched {
     return made;
   }
 
-  #new(sight: Sight): Kept {
+  #new(sight: Sight): OwnerView {
     const { clock } = this.#options;
     const changes = new FleetChanges({ clock, look: (select) => this.look(sight, select) });
     const view = this.#newView({ sight, changes });
     return { sight, changes, view };
   }
 
-  #newView({ sight, changes }: Pick<Kept, "sight" | "changes">): FleetView {
+  #newView({ sight, changes }: Pick<OwnerView, "sight" | "changes">): FleetView {
     const view = new FleetView({
       sight,
       patience: this.#options.patience,
@@ -226,14 +226,14 @@ export class FleetViews implements Observer, Touched {
   }
 
   /** So that what is left can be done in one go. */
-  async #settle(kept: Kept): Promise<void> {
+  async #settle(kept: OwnerView): Promise<void> {
     while (!this.#options.engine.peek((state) => this.#update(kept, state)) && !this.#isClosed) {
       await new Promise<void>((resolve) => this.#options.clock.soon(resolve));
     }
   }
 
   /** Whether nothing is left to do. */
-  #update({ view }: Kept, state: State): boolean {
+  #update({ view }: OwnerView, state: State): boolean {
     const { nowMs } = this.#options.engine;
     this.#takeFelt();
     return view.update(state, { nowMs, sequence: this.#sequence }, AT_ONCE);

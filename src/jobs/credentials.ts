@@ -12,7 +12,7 @@ import { ITSELF } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import { CREDENTIALS as LIMITS } from "../core/jobs/limits.ts";
 import type { Term } from "../engine/companion.ts";
-import { CREDENTIALS } from "./limits.ts";
+import { CREDENTIAL_TIMES } from "./limits.ts";
 import type { IssuedCredential, IssueRequest, Provisioner } from "./provisioner.ts";
 
 /** The credentials of one job that are not revoked yet. */
@@ -66,7 +66,7 @@ export class CredentialService {
     const term = this.#options.term();
     term.decide({ type: "credential.request", jobId }, ITSELF);
     await new Promise<void>((resolve) => term.after(resolve));
-    const signal = this.#within(CREDENTIALS.issueMs);
+    const signal = this.#within(CREDENTIAL_TIMES.issueMs);
     let asked: Promise<readonly IssuedCredential[]> | undefined;
     try {
       asked = this.#options.provisioner.issue({ ...request, signal });
@@ -100,7 +100,7 @@ export class CredentialService {
     if (!provisioner.rotate || !this.#debts.get(jobId)?.ids.includes(credentialId)) {
       throw new RollcallError("NOT_FOUND", `${jobId} has no ${credentialId} that can be rotated`);
     }
-    const signal = this.#within(CREDENTIALS.issueMs);
+    const signal = this.#within(CREDENTIAL_TIMES.issueMs);
     const asked = provisioner.rotate({ jobId, credentialIds: [credentialId], signal });
     // A revoke during the rotation may have revoked the old value only.
     const late = (rotated: IssuedCredential) => {
@@ -122,7 +122,7 @@ export class CredentialService {
 
   #revoke(debt: Debt): void {
     if (this.#closing.signal.aborted) return;
-    if (this.#revoking >= CREDENTIALS.revokesAtOnce) {
+    if (this.#revoking >= CREDENTIAL_TIMES.revokesAtOnce) {
       this.#waiting.push(debt);
       return;
     }
@@ -137,7 +137,7 @@ export class CredentialService {
   async #ask(debt: Debt): Promise<void> {
     const { provisioner, clock, onTrouble, term } = this.#options;
     const { signal: closing } = this.#closing;
-    const signal = this.#within(CREDENTIALS.revokeMs);
+    const signal = this.#within(CREDENTIAL_TIMES.revokeMs);
     const { jobId, ids: credentialIds } = debt;
     try {
       await orAborted(provisioner.revoke({ jobId, credentialIds, signal }), signal);
@@ -147,9 +147,9 @@ export class CredentialService {
     } catch (error) {
       if (closing.aborted) return;
       onTrouble(`the credentials of ${jobId} were not revoked; it is tried again`, error);
-      const delayMs = CREDENTIALS.firstRetryMs * 2 ** Math.min(debt.tries, 20);
+      const delayMs = CREDENTIAL_TIMES.firstRetryMs * 2 ** Math.min(debt.tries, 20);
       debt.tries += 1;
-      const cancel = clock.after(Math.min(delayMs, CREDENTIALS.lastRetryMs), () =>
+      const cancel = clock.after(Math.min(delayMs, CREDENTIAL_TIMES.lastRetryMs), () =>
         this.#revoke(debt),
       );
       closing.addEventListener("abort", cancel, { once: true });

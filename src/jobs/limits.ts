@@ -11,7 +11,7 @@ export const STREAM = {
   foundAtOnce: 64,
 } as const;
 
-export const CREDENTIALS = {
+export const CREDENTIAL_TIMES = {
   issueMs: 4_000,
   revokeMs: 10_000,
   /** Between tries of a revocation that failed: doubled from the first to the last. */

@@ -70,7 +70,7 @@ export interface StreamFill {
 }
 
 /** An entry that is not durable yet; its number is known once its owner heard of it. */
-type Pending = { -readonly [Field in keyof JobStreamEntry]: JobStreamEntry[Field] };
+type PendingEntry = { -readonly [Field in keyof JobStreamEntry]: JobStreamEntry[Field] };
 
 export class Run implements StreamWriter, StreamFill {
   readonly id: string;
@@ -170,7 +170,7 @@ export class Run implements StreamWriter, StreamFill {
   add(given: Omit<JobStreamEntry, "seq">, outcome?: Outcome): PositionedEntry {
     this.head += 1;
     const { atMs, kind, body } = given;
-    const entry: Pending = { atMs, seq: 0, kind, body };
+    const entry: PendingEntry = { atMs, seq: 0, kind, body };
     const heard: PositionedEntry = { job: this.job, position: this.head, entry, outcome };
     entry.seq = this.owner?.hear(heard) ?? 0;
     if (entry.seq > 0) this.lastSeq = entry.seq;

@@ -32,7 +32,7 @@ export interface Waiter {
   cut(reason: CutReason, limits: WaitingLimits): void;
 }
 
-interface Entry {
+interface WaitingEntry {
   bytes: number;
   sinceMs: number;
 }
@@ -41,7 +41,7 @@ export class WaitingBytes {
   readonly limits: WaitingLimits;
   readonly #clock: Pick<Clock, "monotonicMs" | "after">;
   /** The one that has waited longest first. */
-  readonly #entries = new Map<Waiter, Entry>();
+  readonly #entries = new Map<Waiter, WaitingEntry>();
   #stopLooking: (() => void) | undefined;
   #bytes = 0;
   /** Since the start, for metrics. */
@@ -83,14 +83,14 @@ export class WaitingBytes {
     this.#bytes = 0;
   }
 
-  #add(waiter: Waiter): Entry {
+  #add(waiter: Waiter): WaitingEntry {
     const entry = { bytes: 0, sinceMs: this.#clock.monotonicMs() };
     this.#entries.set(waiter, entry);
     if (this.limits.ms !== Infinity) this.#stopLooking ??= this.#lookIn(this.limits.ms);
     return entry;
   }
 
-  #renew(waiter: Waiter, entry: Entry): void {
+  #renew(waiter: Waiter, entry: WaitingEntry): void {
     entry.sinceMs = this.#clock.monotonicMs();
     this.#entries.delete(waiter);
     this.#entries.set(waiter, entry);
@@ -141,7 +141,7 @@ const LIMITS = {
 export type WaitingKind = keyof typeof LIMITS;
 
 /** The counters that all doors of a process share. */
-export type Waiting = Readonly<Record<WaitingKind, WaitingBytes>>;
+export type WaitingCounters = Readonly<Record<WaitingKind, WaitingBytes>>;
 
 /** The least that a piece costs, however few bytes it has. */
 export const PIECE_BYTES = KIB / 4;
@@ -149,7 +149,7 @@ export const PIECE_BYTES = KIB / 4;
 export function newWaiting(
   clock: Pick<Clock, "monotonicMs" | "after"> = systemClock,
   limits: { readonly [Kind in WaitingKind]?: Partial<WaitingLimits> } = {},
-): Waiting {
+): WaitingCounters {
   const kinds = Object.keys(LIMITS) as WaitingKind[];
   const made = kinds.map((kind) => {
     return [kind, new WaitingBytes({ ...LIMITS[kind], ...limits[kind] }, clock)] as const;

@@ -32,7 +32,7 @@ const GIVEN_CARD = z.strictObject({
   metadata: z.record(z.string(), z.string()).default({}).describe("Anything else to know of it"),
 });
 
-export const AGENT = z
+export const AGENT_SHAPE = z
   .strictObject({
     agentId: AGENT_ID,
     owner: OWNER,
@@ -77,7 +77,7 @@ const list = operation({
     namePrefix: prefix("Only names with this prefix"),
     idPrefix: prefix("Only ids with this prefix"),
   }),
-  output: z.strictObject({ ...FILTERED, agents: z.array(AGENT) }),
+  output: z.strictObject({ ...FILTERED, agents: z.array(AGENT_SHAPE) }),
   async run({ engine }: Uses<"engine">, { status, tool, namePrefix, idPrefix, ...page }) {
     const isWanted = ({ agent: { agentId, card, status: own } }: AgentEntry) =>
       (status.length === 0 || status.includes(own)) &&
@@ -108,7 +108,7 @@ const get = operation({
   input: z.strictObject({
     agentId: text("An agent by its id, its name, or a part of one that no other has", SOME_ID),
   }),
-  output: z.strictObject({ agent: AGENT, sequence: SEQUENCE }),
+  output: z.strictObject({ agent: AGENT_SHAPE, sequence: SEQUENCE }),
   async run({ engine }: Uses<"engine">, { agentId }) {
     check(key("agentId", agentId));
     const search = { word: agentId, noun: "agent" };
@@ -142,7 +142,7 @@ const find = operation({
     tool: WITH_TOOL,
     limit: z.int().min(0).default(0).describe("How many at most; 0 stands for 10"),
   }),
-  output: z.strictObject({ sequence: SEQUENCE, agents: z.array(AGENT) }),
+  output: z.strictObject({ sequence: SEQUENCE, agents: z.array(AGENT_SHAPE) }),
   async run({ engine, search }: Uses<"engine" | "search">, { query, tool, limit }) {
     // Before it looks: what happens meanwhile is told again rather than missed.
     const sequence = engine.head;
@@ -163,7 +163,7 @@ const register = operation({
     ttlMs: ttl("How long it may be silent, up to a day; 30 s unless set"),
   }),
   output: z.strictObject({
-    agent: AGENT,
+    agent: AGENT_SHAPE,
     agentKey: text(
       "Its key, told this once: the first call for the agent with the header rollcall-agent-key " +
         "binds it to the key, and from then on every call for it needs the header",

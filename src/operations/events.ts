@@ -5,7 +5,7 @@ import { callerSeen, type Sight } from "../core/visibility.ts";
 import { text, whole } from "./fields.ts";
 import type { Answer } from "./operation.ts";
 
-export const EVENT = z
+export const EVENT_SHAPE = z
   .looseObject({
     sequence: whole("Its place in the log", 42),
     topic: text("The kind of event", "lease.acquired"),
@@ -21,7 +21,7 @@ export const EVENT = z
   })
   .meta({ id: "Event", description: "An event, with the fields of its topic" });
 
-export function eventAnswer(sight: Sight, recorded: RecordedEvent): Answer<typeof EVENT> {
+export function eventAnswer(sight: Sight, recorded: RecordedEvent): Answer<typeof EVENT_SHAPE> {
   const { sequence, atMs, event } = recorded;
   const by = callerSeen(sight, recorded);
   const at = new Date(atMs).toISOString();

@@ -30,7 +30,7 @@ const ROW_JOB = JOB.extend({
   question: z.strictObject(ASKED).nullable(),
 }).meta({ id: "RowJob" });
 
-export const ROW = z
+export const ROW_SHAPE = z
   .strictObject({
     id: z.string().meta({ examples: ["claude-7d5d6ca5"] }),
     name: z.string().meta({ examples: ["claude-code"] }),
@@ -87,7 +87,7 @@ export const COUNTS = z
 
 export const QUESTION_STATES = ["open", "answered", "withdrawn", "expired", "dismissed"] as const;
 
-export const QUESTION = z
+export const QUESTION_SHAPE = z
   .strictObject({
     ...ASKED,
     id: z.string(),

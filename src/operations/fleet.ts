@@ -7,15 +7,15 @@ import { z } from "zod";
 import { sightOf } from "../core/visibility.ts";
 import { countsOf, type Counts } from "../fleet/census.ts";
 import { isWanted, type FleetFilters } from "../fleet/filters.ts";
-import { HEADLINES, isLongSilent, placeOf, type Placed } from "../fleet/headline.ts";
+import { HEADLINES, isLongSilent, placeOf, type RowPlace } from "../fleet/headline.ts";
 import { LOOKED } from "../fleet/indexes.ts";
 import type { FleetThen } from "../fleet/past.ts";
 import type { Row } from "../fleet/row.ts";
 import { inSlices } from "../machine/slices.ts";
-import { EVENT, eventAnswer } from "./events.ts";
+import { EVENT_SHAPE, eventAnswer } from "./events.ts";
 import { AT, moment, SEQUENCE, someOf, text, yesOrNo } from "./fields.ts";
-import { COUNTS, ROW } from "./fleet-shapes.ts";
-import { FLEET } from "./limits.ts";
+import { COUNTS, ROW_SHAPE } from "./fleet-shapes.ts";
+import { TIMELINE_LIMITS } from "./limits.ts";
 import { cursorOf, listJson, PAGE, PAGED, pageOf, placeIn, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Uses } from "./operation.ts";
@@ -34,7 +34,7 @@ function orderAt({ atMs }: { readonly atMs: number }): Order<Row> {
 }
 
 /** The same where it is known. */
-const BY_PLACE: Order<Placed> = { atMs: ({ place }) => place, key: ({ id }) => id };
+const BY_PLACE: Order<RowPlace> = { atMs: ({ place }) => place, key: ({ id }) => id };
 
 /** The rows that are wanted, and how many there are of all; a step for each row. */
 function* sift(
@@ -82,7 +82,7 @@ const list = operation({
       `Below so wide a prefix it looked at ${LOOKED} agents and no further: total counts ` +
         "those of them that fit, and the page may be short; the cursor goes on",
     ).exactOptional(),
-    rows: z.array(ROW),
+    rows: z.array(ROW_SHAPE),
   }),
   async run({ fleet }: Uses<"fleet">, { limit, cursor, at, ...filters }) {
     const thenMs = momentOf(at);
@@ -109,7 +109,7 @@ const get = operation({
     "Why an agent is shown as it is: each of its four axes with the evidence, which source said " +
     "it, when, and by which rule it is believed.",
   input: z.strictObject({ id: AGENT, at: AT }),
-  output: z.strictObject({ sequence: SEQUENCE, atMs: MOMENT, row: ROW }),
+  output: z.strictObject({ sequence: SEQUENCE, atMs: MOMENT, row: ROW_SHAPE }),
   async run({ fleet }: Uses<"fleet">, { id, at }) {
     const { row, sequence, atMs } = await fleet.find(id, momentOf(at));
     return { sequence, atMs, row };
@@ -129,11 +129,11 @@ const timeline = operation({
     limit: z
       .int()
       .min(1)
-      .max(FLEET.timeline)
-      .default(FLEET.timeline)
+      .max(TIMELINE_LIMITS.timeline)
+      .default(TIMELINE_LIMITS.timeline)
       .describe("How many at most, the last ones"),
   }),
-  output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT) }),
+  output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT_SHAPE) }),
   async run({ fleet }: Uses<"fleet">, { id: given, limit }, { by }) {
     const sight = sightOf(by.principal);
     const { row } = await fleet.find(given);

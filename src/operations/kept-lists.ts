@@ -32,7 +32,7 @@ export function byPlace(a: ListPlace, b: ListPlace): number {
   return a.atMs - b.atMs || (a.key < b.key ? -1 : Number(a.key > b.key));
 }
 
-interface Listed<Item> {
+interface ListSource<Item> {
   readonly items: (state: State) => ReadonlyMap<string, Item>;
   /** Of the items, those that are in the list: all unless told otherwise. */
   readonly isIn?: (item: Item, state: State) => boolean;
@@ -55,14 +55,14 @@ const OWNERS = 100;
 const NOTES = 10_000;
 
 export class KeptList<Item> {
-  readonly #listed: Listed<Item>;
+  readonly #listed: ListSource<Item>;
   readonly #places = new SortedList<ListPlace>(byPlace);
   #isKept = false;
   #unread: Iterator<string> | undefined;
   /** Items that came or went, each with the place that it had before. */
   readonly #touched = new Map<string, ListPlace | undefined>();
 
-  constructor(listed: Listed<Item>) {
+  constructor(listed: ListSource<Item>) {
     this.#listed = listed;
   }
 
@@ -313,7 +313,7 @@ export class KeptLists implements Observer {
 function listOf<Item>(
   lists: Map<string, KeptList<Item>>,
   owner: string,
-  listed: Listed<Item>,
+  listed: ListSource<Item>,
 ): KeptList<Item> {
   const known = lists.get(owner);
   if (known) return known;

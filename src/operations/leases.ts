@@ -31,7 +31,7 @@ const TASK_ID = text(
 
 const TOKEN = fencingToken("The token that came with the lease");
 
-export const LEASE = z
+export const LEASE_SHAPE = z
   .strictObject({
     taskId: TASK_ID,
     holder: text("The agent that holds it", SOME_ID),
@@ -60,7 +60,7 @@ const list = operation({
     holder: text("Only those of this agent").optional(),
     taskIdPrefix: prefix("Only keys with this prefix"),
   }),
-  output: z.strictObject({ ...FILTERED, leases: z.array(LEASE) }),
+  output: z.strictObject({ ...FILTERED, leases: z.array(LEASE_SHAPE) }),
   async run({ engine }: Uses<"engine">, { holder, taskIdPrefix, ...page }, { by }) {
     if (holder !== undefined) {
       return engine.read((state, sequence) => {
@@ -91,7 +91,7 @@ const get = operation({
   brief: "Show one lease",
   about: "Show who holds a key, until when, and with which token.",
   input: z.strictObject({ taskId: TASK_ID }),
-  output: z.strictObject({ lease: LEASE, sequence: SEQUENCE }),
+  output: z.strictObject({ lease: LEASE_SHAPE, sequence: SEQUENCE }),
   async run({ engine }: Uses<"engine">, { taskId }, { by }) {
     check(key("taskId", taskId));
     const found = await engine.read((state, sequence) => {
@@ -119,7 +119,7 @@ const acquire = operation({
   }),
   output: z.strictObject({
     acquired: yesOrNo("False when another agent holds it: then the lease is that agent's", true),
-    lease: LEASE,
+    lease: LEASE_SHAPE,
   }),
   async run({ engine }: Uses<"engine">, input, { by }) {
     const { acquired, lease } = await engine.execute({ type: "lease.acquire", ...input }, by);
@@ -139,7 +139,7 @@ const renew = operation({
     token: TOKEN,
     ttlMs: ttl("How long from now on, up to a day; as long as before unless set"),
   }),
-  output: z.strictObject({ lease: LEASE }),
+  output: z.strictObject({ lease: LEASE_SHAPE }),
   async run({ engine }: Uses<"engine">, input, { by }) {
     const lease = await engine.execute({ type: "lease.renew", ...input }, by);
     return { lease: engine.peek((state) => rowOf(state, lease, by)) };
@@ -162,6 +162,6 @@ const release = operation({
 
 export const leases = { list, get, acquire, renew, release } as const;
 
-function rowOf(state: State, lease: Lease, by: By): Answer<typeof LEASE> {
+function rowOf(state: State, lease: Lease, by: By): Answer<typeof LEASE_SHAPE> {
   return { ...leaseFor(lease, by), holderName: nameOf(state, lease.holder) };
 }

@@ -20,7 +20,7 @@ export const CLAIM = {
   waitMsMost: 600 * SECOND,
 } as const;
 
-export const FLEET = {
+export const TIMELINE_LIMITS = {
   /** Events of one timeline. */
   timeline: 1_000,
 } as const;

@@ -133,7 +133,12 @@ async function filteredPage<Item, Row>(
 ): Promise<ListPage<Row>> {
   const { engine, list } = reading;
   const isLong = list.size > LIST.looked;
-  const found: Found<Row> = { items: [], total: 0, looked: 0, at: isLong ? cursor : undefined };
+  const found: FilterProgress<Row> = {
+    items: [],
+    total: 0,
+    looked: 0,
+    at: isLong ? cursor : undefined,
+  };
   let first: number | undefined;
   let isOver = false;
   while (!isOver && found.looked < LIST.looked) {
@@ -151,7 +156,7 @@ async function filteredPage<Item, Row>(
 }
 
 /** As far as a filter has come. */
-interface Found<Row> {
+interface FilterProgress<Row> {
   readonly items: Row[];
   total: number;
   looked: number;
@@ -164,7 +169,7 @@ interface Found<Row> {
 /** Looks at a few more; whether those were the last. */
 function lookOn<Item, Row>(
   { list, isWanted, show, limit }: ListReading<Item, Row>,
-  found: Found<Row>,
+  found: FilterProgress<Row>,
   { state, cursor }: { readonly state: State; readonly cursor: ListPlace | undefined },
 ): boolean {
   const end = found.looked + LIST.atOnce;

@@ -18,12 +18,12 @@ import type { Engine } from "../engine/engine.ts";
 import { ANY, type FleetFilters } from "../fleet/filters.ts";
 import type { FleetPage } from "../fleet/fleet.ts";
 import { HEADLINES } from "../fleet/headline.ts";
-import { AGENT } from "./agents.ts";
+import { AGENT_SHAPE } from "./agents.ts";
 import { ELECTION } from "./elections.ts";
-import { COUNTS, ROW } from "./fleet-shapes.ts";
+import { COUNTS, ROW_SHAPE } from "./fleet-shapes.ts";
 import { moment, SOME_ID, text, whole } from "./fields.ts";
 import { listsOf, type KeptLists } from "./kept-lists.ts";
-import { LEASE } from "./leases.ts";
+import { LEASE_SHAPE } from "./leases.ts";
 import { settle } from "./lists.ts";
 import { OVERVIEW } from "./limits.ts";
 import {
@@ -68,7 +68,7 @@ const OUTPUT = z.strictObject({
       counts: COUNTS,
       total: whole("How many are here"),
       rows: z.array(
-        ROW.pick({
+        ROW_SHAPE.pick({
           id: true,
           name: true,
           headline: true,
@@ -82,19 +82,21 @@ const OUTPUT = z.strictObject({
   agents: z
     .array(
       WHO.extend({
-        status: AGENT.shape.status,
+        status: AGENT_SHAPE.shape.status,
         tools: z.array(z.string()),
-        ttlMs: AGENT.shape.ttlMs,
-        registeredAtMs: AGENT.shape.registeredAtMs,
-        lastHeartbeatAtMs: AGENT.shape.lastHeartbeatAtMs,
+        ttlMs: AGENT_SHAPE.shape.ttlMs,
+        registeredAtMs: AGENT_SHAPE.shape.registeredAtMs,
+        lastHeartbeatAtMs: AGENT_SHAPE.shape.lastHeartbeatAtMs,
       }),
     )
     .describe("The living of the registry: those that are unreachable first, then the newest"),
   leases: z
     .array(
-      LEASE.pick({ taskId: true, token: true, acquiredAtMs: true, expiresAtMs: true }).extend({
-        holder: WHO,
-      }),
+      LEASE_SHAPE.pick({ taskId: true, token: true, acquiredAtMs: true, expiresAtMs: true }).extend(
+        {
+          holder: WHO,
+        },
+      ),
     )
     .describe("The newest first"),
   leaders: z

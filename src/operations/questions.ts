@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Question } from "../core/questions.ts";
 import { AT, moment, SOME_ID, someOf, text } from "./fields.ts";
-import { QUESTION, QUESTION_STATES } from "./fleet-shapes.ts";
+import { QUESTION_SHAPE, QUESTION_STATES } from "./fleet-shapes.ts";
 import { listJson, matching, PAGE, PAGED, pageOf, sortedPage, type Order } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Uses } from "./operation.ts";
@@ -28,7 +28,7 @@ const list = operation({
     atMs: moment("Of which moment it is"),
     total: PAGED.total,
     cursor: PAGED.cursor,
-    questions: z.array(QUESTION),
+    questions: z.array(QUESTION_SHAPE),
   }),
   async run({ fleet }: Uses<"fleet">, { state, at, ...wanted }) {
     const thenMs = momentOf(at);

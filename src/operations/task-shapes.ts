@@ -11,7 +11,7 @@ import { nameOf } from "./names.ts";
 import type { Answer } from "./operation.ts";
 import { textOf } from "./task-bytes.ts";
 
-export const STATUSES = ["pending", "claimed", "completed", "dead", "cancelled"] as const;
+export const TASK_STATUSES = ["pending", "claimed", "completed", "dead", "cancelled"] as const;
 
 export const TYPE = text("The kind of work: any text on one line, such as review", "ocr");
 
@@ -19,7 +19,7 @@ const FACTS = {
   id: z.string().meta({ examples: [SOME_ID] }),
   owner: OWNER,
   type: TYPE,
-  status: z.enum(STATUSES),
+  status: z.enum(TASK_STATUSES),
   requiredTools: z.array(z.string().meta({ examples: ["vision"] })),
   maxRetries: z.int().meta({ examples: [3] }),
   retryCount: z.int().meta({ examples: [0] }),

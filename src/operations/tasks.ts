@@ -29,7 +29,7 @@ import { nameOf } from "./names.ts";
 import { operation, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
 import { base64Of } from "./task-bytes.ts";
-import { detailOf, rowOf, STATUSES, TASK, TASK_ROW, TYPE } from "./task-shapes.ts";
+import { detailOf, rowOf, TASK_STATUSES, TASK, TASK_ROW, TYPE } from "./task-shapes.ts";
 
 const TASK_ID = text("The task's id", SOME_ID);
 
@@ -49,7 +49,7 @@ const list = operation({
     "Inputs and outputs are told by their size.",
   input: z.strictObject({
     ...PAGE,
-    status: someOf(STATUSES),
+    status: someOf(TASK_STATUSES),
     type: text("Only those of this type").optional(),
     claimedBy: text("Only tasks that this agent claimed").optional(),
     idPrefix: prefix("Only ids with this prefix"),

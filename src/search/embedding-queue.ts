@@ -16,7 +16,7 @@ export interface EmbeddingQueueOptions {
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
-interface Waiting {
+interface QueueWaiter {
   readonly upTo: number;
   readonly resolve: () => void;
 }
@@ -27,7 +27,7 @@ export class EmbeddingQueue {
   readonly #documents = new Map<string, { readonly number: number; readonly document: Document }>();
   #added = 0;
   #isFailing = false;
-  #waiting: Waiting[] = [];
+  #waiting: QueueWaiter[] = [];
   #isRunning = false;
 
   constructor(options: EmbeddingQueueOptions) {
@@ -57,7 +57,7 @@ export class EmbeddingQueue {
   /** Resolves when all that were added before have their vectors, or have to wait too long. */
   async settled(): Promise<void> {
     if (this.#documents.size === 0 || this.#isFailing) return;
-    let waiting: Waiting | undefined;
+    let waiting: QueueWaiter | undefined;
     const done = new Promise<void>((resolve) => {
       waiting = { upTo: this.#added, resolve };
       this.#waiting.push(waiting);

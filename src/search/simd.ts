@@ -31,7 +31,7 @@
 
 /** A row takes a multiple of this many bytes: what one turn of the inner loop reads. */
 export const ROW_STEP = 64;
-export const PAGE_BYTES = 65_536;
+export const WASM_PAGE_BYTES = 65_536;
 const MAX_PAGES = 65_536;
 
 export interface KernelMemory {

@@ -8,7 +8,7 @@
  * A block has the rows of some slots and then their scales. So all of it grows at the end and
  * nothing has to be copied.
  */
-import { newKernel, PAGE_BYTES, ROW_STEP, type Kernel, type KernelMemory } from "./simd.ts";
+import { newKernel, WASM_PAGE_BYTES, ROW_STEP, type Kernel, type KernelMemory } from "./simd.ts";
 
 const BLOCK_SLOTS = 1_024;
 const FLOAT_BYTES = 4;
@@ -89,7 +89,7 @@ export class Vectors {
     const blocks = Math.floor(slot / BLOCK_SLOTS) + 1;
     if (blocks <= this.#blocks) return memory;
     const wanted = this.#rowAt(blocks * BLOCK_SLOTS) - memory.buffer.byteLength;
-    if (wanted > 0) memory.grow(Math.ceil(wanted / PAGE_BYTES));
+    if (wanted > 0) memory.grow(Math.ceil(wanted / WASM_PAGE_BYTES));
     this.#blocks = blocks;
     return memory;
   }

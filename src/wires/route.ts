@@ -11,7 +11,7 @@ import type { By } from "../core/by.ts";
 /** Open to every caller that the door let in: it says nothing about any agent. */
 export const ADMITTED = "admitted";
 
-export interface Guarded<Handler> {
+export interface GuardedHandler<Handler> {
   readonly access: Access | typeof ADMITTED;
   readonly handle: Handler;
 }
@@ -22,7 +22,7 @@ export interface Bindings extends HttpBindings {
 
 export type HttpContext = Context<{ Bindings: Bindings }>;
 
-export interface Route extends Guarded<(c: HttpContext) => Response | Promise<Response>> {
+export interface Route extends GuardedHandler<(c: HttpContext) => Response | Promise<Response>> {
   readonly method: "GET" | "POST" | "ALL";
   /** As hono has it: `:name` for a field. */
   readonly path: string;

@@ -14,7 +14,7 @@ import {
 } from "../../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { entitlementsService } from "../../src/wires/keeper/server/entitlements-service.ts";
 import { taskService } from "../../src/wires/keeper/server/task-service.ts";
-import { SHOWN } from "../../src/wires/mcp/limits.ts";
+import { MODEL_TEXT } from "../../src/wires/mcp/limits.ts";
 import { taskCreate } from "../support/core/fixture.ts";
 import { jobDefaults } from "../support/core/jobs.ts";
 import { openApi, type Api } from "../support/daemon/api.ts";
@@ -208,7 +208,7 @@ const ACTS: Readonly<Record<string, () => Promise<unknown>>> = {
       await new Promise((resolve) => setImmediate(resolve));
     }
   },
-  "the rows that MCP shows as a resource": () => api.fleet.rows(SHOWN.resourceRows),
+  "the rows that MCP shows as a resource": () => api.fleet.rows(MODEL_TEXT.resourceRows),
   "an owner's own rows, tasks, jobs and questions": async () => {
     const fleet = api.fleet.seenBy(CI.principal);
     const { rows } = await fleet.page(ANY, { limit: 50 });

@@ -10,7 +10,7 @@ import { lacks } from "../../scripts/prerequisites.mjs";
 import { DEFAULT_A2A } from "../../src/daemon/settings.ts";
 import { connectWith } from "../../src/net/fetch/connect.ts";
 import { Fetcher } from "../../src/net/fetch/fetcher.ts";
-import { REGISTRY } from "../../src/wires/a2a/client/limits.ts";
+import { REGISTRY_DEFAULTS } from "../../src/wires/a2a/client/limits.ts";
 import { MemoryRegistryProvider, RegistryServer } from "../../src/wires/a2a/client/index.ts";
 import { environment, Running, scratch } from "../e2e/programs.ts";
 import { openApi } from "../support/daemon/api.ts";
@@ -196,7 +196,11 @@ function oneAt(url: string): Card {
 
 test("the defaults are the seed's", () => {
   expect(DEFAULT_A2A).toMatchObject({ intervalS: 60, staleMultiplier: 3, fetchTimeoutS: 10 });
-  expect(REGISTRY).toMatchObject({ staleMultiplier: 3, cleanupIntervalS: 30, fetchTimeoutS: 10 });
+  expect(REGISTRY_DEFAULTS).toMatchObject({
+    staleMultiplier: 3,
+    cleanupIntervalS: 30,
+    fetchTimeoutS: 10,
+  });
 });
 
 describe.skipIf(isMissing)("the snippets of the page", SLOW, () => {

@@ -6,13 +6,13 @@ import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import { moment } from "../terminal/time.ts";
 
-type Entry = AnswerOf<"audit.list">["entries"][number];
+type AuditEntry = AnswerOf<"audit.list">["entries"][number];
 
 interface Flags {
   readonly since?: number;
 }
 
-function lineOf({ by, action, target, outcome, count, reason }: Entry): string {
+function lineOf({ by, action, target, outcome, count, reason }: AuditEntry): string {
   const often = count > 1 ? ` (${count} times)` : "";
   const why = reason === "" ? "" : `: ${reason}`;
   const where = [by.wire, by.peer].filter(Boolean).join(" ");

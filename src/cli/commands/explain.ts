@@ -10,7 +10,7 @@ import { fromHome } from "../terminal/path.ts";
 import { tableLines, type Cell, type Fact, type Look } from "../terminal/table.ts";
 import { ago, moment } from "../terminal/time.ts";
 
-type Row = FleetRow["row"];
+type ExplainedRow = FleetRow["row"];
 
 const line = commandLine<{ readonly at?: number }>("fleet.get", {
   words: { id: "AGENT", at: "--at TIME" },
@@ -34,7 +34,7 @@ export const explain = line.command<AnswerFlags>(answerFlags, async (context, ty
   for (const each of ["", ...tables]) await context.out.line(each);
 });
 
-function factsOf(row: Row, nowMs: number): readonly Fact[] {
+function factsOf(row: ExplainedRow, nowMs: number): readonly Fact[] {
   const { headline, blockedOn, lastActivityAtMs, sinceMs } = row;
   const options = blockedOn?.value.options ?? [];
   return [
@@ -61,7 +61,7 @@ const JOB_COLUMNS = [
 ] as const;
 
 /** Its jobs, the newest first. */
-function jobLines({ jobs }: Row, nowMs: number, look: Look): readonly string[] {
+function jobLines({ jobs }: ExplainedRow, nowMs: number, look: Look): readonly string[] {
   if (!jobs || jobs.newest.length === 0) return [];
   const cells = jobs.newest.map(({ id, status, why, principal, submittedAtMs }) => [
     id,
@@ -82,11 +82,16 @@ const COLUMNS = [
   { title: "ORDER", isNumber: true, isExtra: true },
 ] as const;
 
-function axesOf(row: Row, nowMs: number): readonly (readonly Cell[])[] {
+function axesOf(row: ExplainedRow, nowMs: number): readonly (readonly Cell[])[] {
   const { liveness, activity, blockedOn, outcome } = row;
   const evidence = ({
     evidence: { rule, alias, reportedAtMs, order },
-  }: Pick<Row["liveness"], "evidence">) => [rule, alias, ago(reportedAtMs, nowMs), String(order)];
+  }: Pick<ExplainedRow["liveness"], "evidence">) => [
+    rule,
+    alias,
+    ago(reportedAtMs, nowMs),
+    String(order),
+  ];
   const doing = [activity.value, activity.message ?? activity.task].filter(Boolean).join(": ");
   const nothing = { text: "nothing", style: "dim" } as const;
   const none = { text: "none yet", style: "dim" } as const;

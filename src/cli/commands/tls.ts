@@ -126,12 +126,12 @@ function read(file: string): X509Certificate {
   }
 }
 
-interface Writing {
+interface FileMode {
   readonly mode: number;
   readonly force: boolean;
 }
 
-function write(file: string, text: string, { mode, force }: Writing): void {
+function write(file: string, text: string, { mode, force }: FileMode): void {
   try {
     // A file that is there would keep its mode.
     if (force) rmSync(file, { force });

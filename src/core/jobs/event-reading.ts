@@ -9,7 +9,7 @@ import { refuse, type Refusal } from "../decide.ts";
 import type { ErrorCode } from "../errors.ts";
 import {
   isVendorKind,
-  LOG_LEVELS,
+  JOB_LOG_LEVELS,
   type ArtifactRefBody,
   type DelegateBody,
   type JobStreamEvent,
@@ -110,7 +110,7 @@ function freeBody(body: JsonRecord, fields: Reader): JsonRecord {
 }
 
 function levelOf(level: unknown): JobLogLevel {
-  return LOG_LEVELS.find((known) => known === level) ?? "info";
+  return JOB_LOG_LEVELS.find((known) => known === level) ?? "info";
 }
 
 function toolCall(fields: Reader): JobStreamEvent {

@@ -7,8 +7,8 @@
  */
 import type { JsonRecord } from "../json-object.ts";
 
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "critical"] as const;
-export type JobLogLevel = (typeof LOG_LEVELS)[number];
+export const JOB_LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "critical"] as const;
+export type JobLogLevel = (typeof JOB_LOG_LEVELS)[number];
 
 export interface LogBody {
   readonly level: JobLogLevel;

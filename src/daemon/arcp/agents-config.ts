@@ -17,19 +17,19 @@ import { z } from "zod";
 import { RollcallError } from "../../core/errors.ts";
 import { agentRefOf, type AgentRef } from "../../core/jobs/agent-ref.ts";
 
-interface Shared extends AgentRef {
+interface AgentConfigBase extends AgentRef {
   /** As it was said, for messages: `agents.echo in FILE`. */
   readonly source: string;
   readonly restart: "never" | "always";
   readonly isDefault: boolean;
 }
 
-export interface ModuleAgent extends Shared {
+export interface ModuleAgent extends AgentConfigBase {
   readonly kind: "module";
   readonly path: string;
 }
 
-export interface CommandAgent extends Shared {
+export interface CommandAgent extends AgentConfigBase {
   readonly kind: "command";
   readonly command: readonly [program: string, ...args: string[]];
   /** The name of the agent in its own runtime. */

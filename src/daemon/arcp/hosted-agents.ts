@@ -17,16 +17,16 @@ export interface HostedAgentsOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-interface Hosted {
+interface HostedAgent {
   readonly config: AgentConfig;
   readonly driver: AgentFunction | Driver;
 }
 
 export class HostedAgents implements AsyncDisposable {
-  readonly all: readonly Hosted[];
+  readonly all: readonly HostedAgent[];
   readonly #children: readonly ChildRuntime[];
 
-  private constructor(all: readonly Hosted[], children: readonly ChildRuntime[]) {
+  private constructor(all: readonly HostedAgent[], children: readonly ChildRuntime[]) {
     this.all = all;
     this.#children = children;
   }
@@ -36,7 +36,7 @@ export class HostedAgents implements AsyncDisposable {
     configs: readonly AgentConfig[],
     options: HostedAgentsOptions,
   ): Promise<HostedAgents> {
-    const all: Hosted[] = [];
+    const all: HostedAgent[] = [];
     for (const config of configs) {
       if (config.kind === "module") all.push({ config, driver: await load(config) });
       options.rows.setAgent(config.name);

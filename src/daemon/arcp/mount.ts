@@ -14,7 +14,7 @@ import { strangerOn } from "../../identity/refused.ts";
 import type { BearerTokens } from "../../identity/tokens.ts";
 import { Upgrades } from "../../wires/arcp/transports/upgrades.ts";
 import type { Clock } from "../../core/clock.ts";
-import type { Waiting } from "../../net/waiting.ts";
+import type { WaitingCounters } from "../../net/waiting.ts";
 import type { Mount, Upgrade } from "../mount.ts";
 import type { DaemonArcp } from "./service.ts";
 
@@ -26,7 +26,7 @@ export interface ArcpMountOptions {
   readonly permit: Permit;
   /** A hello had a credential that is not good. */
   readonly onStranger: (by: By, reason: string) => void;
-  readonly waiting?: Waiting;
+  readonly waiting?: WaitingCounters;
   readonly clock?: Clock;
 }
 

@@ -16,7 +16,7 @@ import { RollcallError, type ErrorCode } from "../../core/errors.ts";
 import { FrameReader } from "./frames.ts";
 import { errorIn } from "./status.ts";
 
-export interface Ending {
+export interface CallEnd {
   /** Absent when it ended well. */
   readonly error?: RollcallError;
   /** The server surely did not act on it: sending it again is always safe. */
@@ -30,7 +30,7 @@ export interface StreamOptions {
   readonly trouble: () => string;
 }
 
-const WELL: Ending = { isUnprocessed: false };
+const WELL: CallEnd = { isUnprocessed: false };
 
 export class MessageStream {
   readonly #stream: ClientHttp2Stream;
@@ -39,7 +39,7 @@ export class MessageStream {
   readonly #messages: Buffer[] = [];
   #headers: (IncomingHttpHeaders & IncomingHttpStatusHeader) | undefined;
   #trailers: IncomingHttpHeaders | undefined;
-  #ending: Ending | undefined;
+  #ending: CallEnd | undefined;
   readonly #endings: (() => void)[] = [];
   #wake: () => void = () => undefined;
 
@@ -61,7 +61,7 @@ export class MessageStream {
   }
 
   /** Absent until it has ended. */
-  get ending(): Ending | undefined {
+  get ending(): CallEnd | undefined {
     return this.#ending;
   }
 
@@ -119,14 +119,14 @@ export class MessageStream {
     this.#wake();
   }
 
-  #end(ending: Ending): void {
+  #end(ending: CallEnd): void {
     if (this.#ending) return;
     this.#ending = ending;
     for (const tell of this.#endings.splice(0)) tell();
     this.#wake();
   }
 
-  #endingOf(): Ending {
+  #endingOf(): CallEnd {
     const { rstCode, pending } = this.#stream;
     if (pending || rstCode === constants.NGHTTP2_REFUSED_STREAM) {
       return { error: unavailable(this.#options.trouble()), isUnprocessed: true };

@@ -35,7 +35,7 @@ export interface MethodOptions {
 /** The memory of an open call beside its message: its stream and its headers, about. */
 const CALL_BYTES = 4 * KIB;
 
-type Stream = Feed | AsyncIterable<Message>;
+type ReplyStream = Feed | AsyncIterable<Message>;
 
 /** Serves the calls of one method. */
 export type Serve = (call: ServerCall) => void;
@@ -48,12 +48,12 @@ export function serving(method: DescMethod, handler: unknown, options: MethodOpt
         served.unary(call, handler as (request: Message, call: GrpcCall) => Promise<Message>);
     case "server_streaming":
       return (call) =>
-        served.streaming(call, handler as (request: Message, call: GrpcCall) => Stream);
+        served.streaming(call, handler as (request: Message, call: GrpcCall) => ReplyStream);
     case "bidi_streaming":
       return (call) =>
         served.conversing(
           call,
-          handler as (requests: AsyncIterable<Message>, call: GrpcCall) => Stream,
+          handler as (requests: AsyncIterable<Message>, call: GrpcCall) => ReplyStream,
         );
     case "client_streaming":
       throw new Error(`${method.name}: client streaming is not supported`);
@@ -86,14 +86,14 @@ class Method {
     });
   }
 
-  streaming(call: ServerCall, handler: (request: Message, call: GrpcCall) => Stream): void {
+  streaming(call: ServerCall, handler: (request: Message, call: GrpcCall) => ReplyStream): void {
     this.#options.meter.served();
     this.#gather(call, (request) => this.#pour(call, () => handler(request, call)));
   }
 
   conversing(
     call: ServerCall,
-    handler: (requests: AsyncIterable<Message>, call: GrpcCall) => Stream,
+    handler: (requests: AsyncIterable<Message>, call: GrpcCall) => ReplyStream,
   ): void {
     this.#options.meter.served();
     const messages = this.#messages(call);
@@ -174,7 +174,7 @@ class Method {
     }
   }
 
-  async #pour(call: ServerCall, open: () => Stream): Promise<void> {
+  async #pour(call: ServerCall, open: () => ReplyStream): Promise<void> {
     let feed: Feed | undefined;
     try {
       const opened = feedOf(open(), this.#output);
@@ -261,7 +261,7 @@ function drained(call: ServerCall, cut: AbortSignal): Promise<void> {
   });
 }
 
-function feedOf(stream: Stream, output: DescMessage): Feed {
+function feedOf(stream: ReplyStream, output: DescMessage): Feed {
   if (!(Symbol.asyncIterator in stream)) return stream;
   const messages = stream[Symbol.asyncIterator]();
   return {

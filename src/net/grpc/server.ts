@@ -15,7 +15,7 @@ import type { By } from "../../core/by.ts";
 import { Http2Connection } from "../http2/connection.ts";
 import { encoded } from "../http2/hpack.ts";
 import type { Stream } from "../http2/stream.ts";
-import type { Waiting } from "../waiting.ts";
+import type { WaitingCounters } from "../waiting.ts";
 import type { ServerLimits } from "./limits.ts";
 import { serving, type Serve } from "./method.ts";
 import { ServerCall } from "./server-call.ts";
@@ -35,7 +35,7 @@ export interface GrpcCaller {
 export interface GrpcServerOptions {
   readonly limits: ServerLimits;
   /** Counts what comes and goes, and has to wait. */
-  readonly waiting: Pick<Waiting, "grpc_requests" | "grpc_answers">;
+  readonly waiting: Pick<WaitingCounters, "grpc_requests" | "grpc_answers">;
   /** The caller, for the handlers. Throws, or rejects, when it is not to be served. */
   readonly admit: (caller: GrpcCaller) => By | Promise<By>;
   readonly meterOf?: (path: string) => Meter;

@@ -9,14 +9,14 @@ import { connect, type NetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { socketPath } from "../../machine/places.ts";
 import { connectTls, type ServerTrust } from "../tls/trust.ts";
-import { CLIENT } from "./limits.ts";
+import { HTTP_CLIENT } from "./limits.ts";
 import { DEFAULT_URL } from "./url.ts";
 
 /**
  * Connections are used again, and let go well before a daemon closes them: a request that is sent
  * just then is lost, and nobody knows whether it was done.
  */
-const REUSED = { keepAlive: true, timeout: CLIENT.idleMs } as const;
+const REUSED = { keepAlive: true, timeout: HTTP_CLIENT.idleMs } as const;
 
 export interface DaemonPlace {
   readonly url: string;

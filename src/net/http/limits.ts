@@ -1,7 +1,7 @@
 /** Sizes and timeouts of a client of a daemon, each with its reason. */
 import { MIB } from "../../core/units.ts";
 
-export const CLIENT = {
+export const HTTP_CLIENT = {
   /** Answers are pages of listings; a daemon never sends more in one. */
   bodyBytes: 64 * MIB,
   /** A task's input is 2 MiB as base64 inside one event, and one event is one line. */

@@ -8,7 +8,7 @@ import { request, type Agent, type IncomingMessage } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
 import { failureReason } from "../reasons.ts";
 import { wholeBody } from "./body.ts";
-import { CLIENT } from "./limits.ts";
+import { HTTP_CLIENT } from "./limits.ts";
 import { codeOfStatus, decodeError } from "./refusal.ts";
 
 /** The way to a daemon, the same for all requests of a client. */
@@ -35,7 +35,7 @@ export async function open(url: URL, options: RequestOptions): Promise<IncomingM
 }
 
 async function send(url: URL, options: RequestOptions): Promise<IncomingMessage> {
-  const { agent, token, signal, body, answerMs = CLIENT.answerMs } = options;
+  const { agent, token, signal, body, answerMs = HTTP_CLIENT.answerMs } = options;
   signal?.throwIfAborted();
   const method = body === undefined ? "GET" : "POST";
   const headers = {
@@ -74,14 +74,14 @@ const JSON_BODY = { "content-type": "application/json" } as const;
 
 /** The whole body; more than the limit, or for longer, is an error. */
 export async function readBody(url: URL, response: IncomingMessage): Promise<string> {
-  const timer = setTimeout(() => response.destroy(slow(url)), CLIENT.bodyMs);
-  const body = await wholeBody(response, CLIENT.bodyBytes)
+  const timer = setTimeout(() => response.destroy(slow(url)), HTTP_CLIENT.bodyMs);
+  const body = await wholeBody(response, HTTP_CLIENT.bodyBytes)
     .catch((error: unknown) => {
       throw asRollcallError(url, error);
     })
     .finally(() => clearTimeout(timer));
   if (body !== undefined) return body;
-  const message = `${url.href} answers with more than ${CLIENT.bodyBytes} bytes`;
+  const message = `${url.href} answers with more than ${HTTP_CLIENT.bodyBytes} bytes`;
   throw new RollcallError("TOO_LARGE", message);
 }
 
@@ -107,7 +107,7 @@ function silent(url: URL, answerMs: number): RollcallError {
 }
 
 function slow(url: URL): RollcallError {
-  const message = `${url.href} began to answer, and did not end within ${CLIENT.bodyMs} ms`;
+  const message = `${url.href} began to answer, and did not end within ${HTTP_CLIENT.bodyMs} ms`;
   return new RollcallError("UNAVAILABLE", message);
 }
 

@@ -7,7 +7,7 @@
  * tells what is wrong.
  */
 import { connect } from "node:net";
-import { CLIENT } from "./limits.ts";
+import { HTTP_CLIENT } from "./limits.ts";
 
 export interface SocketRequest {
   /** Of the socket. */
@@ -31,7 +31,7 @@ export function getBySocket({ socket, url, token }: SocketRequest): Promise<stri
     connection.on("data", (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length > CLIENT.bodyBytes) connection.destroy();
+      if (length > HTTP_CLIENT.bodyBytes) connection.destroy();
     });
     connection.on("end", () => resolve(bodyIn(Buffer.concat(chunks))));
     connection.write(`${head}\r\n\r\n`);

@@ -5,7 +5,7 @@
  */
 import { createParser } from "eventsource-parser";
 import { RollcallError } from "../../core/errors.ts";
-import { CLIENT } from "./limits.ts";
+import { HTTP_CLIENT } from "./limits.ts";
 
 export interface SseMessage {
   readonly event: string;
@@ -22,7 +22,7 @@ export class SseParser {
   /** How long the server asks to wait before connecting again. */
   retryMs: number | undefined;
 
-  constructor(maxLength: number = CLIENT.eventLength) {
+  constructor(maxLength: number = HTTP_CLIENT.eventLength) {
     this.#parser = createParser({
       maxBufferSize: maxLength,
       onEvent: ({ event = "message", data, id = this.#id }) => {

@@ -12,7 +12,7 @@ import { refusalOf } from "./refusal.ts";
 const frames = new WeakMap<RecordedEvent, Buffer>();
 
 export const OPENING = Buffer.from(`retry: ${EVENT_STREAM.retryMs}\n\n`);
-export const HEARTBEAT = Buffer.from(":\n\n");
+export const HEARTBEAT_FRAME = Buffer.from(":\n\n");
 
 /** For those that see everything unless told otherwise. */
 export function frameOf(item: WatchItem, sight = EVERYTHING): Buffer {

@@ -14,7 +14,7 @@ import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
 import type { Clock } from "../../core/clock.ts";
 import { systemClock } from "../../machine/clock.ts";
 import type { WaitingBytes } from "../../net/waiting.ts";
-import { errorFrame, HEARTBEAT, OPENING } from "./event-frames.ts";
+import { errorFrame, HEARTBEAT_FRAME, OPENING } from "./event-frames.ts";
 import { EVENT_STREAM } from "./limits.ts";
 
 export type Frames = AsyncGenerator<Buffer, void, undefined>;
@@ -60,14 +60,14 @@ export class SseStreams {
     const source = start();
     this.#holdings.add(principal.name);
     try {
-      await new Stream(response, source, { clock: this.#clock, answers: this.#answers }).run();
+      await new SseStream(response, source, { clock: this.#clock, answers: this.#answers }).run();
     } finally {
       this.#holdings.remove(principal.name);
     }
   }
 }
 
-class Stream {
+class SseStream {
   readonly #response: ServerResponse;
   readonly #source: SseSource;
   readonly #clock: Clock;
@@ -147,7 +147,7 @@ class Stream {
 
   #beatLater(): void {
     this.#stopHeartbeat = this.#clock.after(EVENT_STREAM.heartbeatMs, () => {
-      if (!this.#response.writableNeedDrain) this.#response.write(HEARTBEAT);
+      if (!this.#response.writableNeedDrain) this.#response.write(HEARTBEAT_FRAME);
       this.#beatLater();
     });
   }

@@ -21,14 +21,14 @@ export interface OwnMeta {
   readonly process?: ProcessProof | undefined;
   /** Finer than the state of its task. */
   readonly activity?: Activity | undefined;
-  readonly question?: AskedInFile | undefined;
+  readonly question?: FileQuestion | undefined;
   /** The ACP proxy's facts of its conversation. */
   readonly acp?: Readonly<Record<string, unknown>> | undefined;
   readonly tmux?: TmuxPane | undefined;
 }
 
 /** A question as hooks and proxies see it; since when it is asked, the task of the file says. */
-interface AskedInFile {
+interface FileQuestion {
   readonly kind: QuestionKind;
   readonly text: string;
   readonly options?: readonly string[];
@@ -49,13 +49,13 @@ export function writeMeta(own: OwnMeta, coding: Readonly<Record<string, unknown>
 }
 
 /** The same, as far as it is there. */
-export interface MetaRead extends Omit<OwnMeta, "question" | "tmux"> {
+export interface MetaFacts extends Omit<OwnMeta, "question" | "tmux"> {
   readonly question: Partial<Omit<ReportedQuestion, "sinceMs">>;
   /** "Step 2/5: Finding Rust files", of an agent behind the ACP proxy. */
   readonly currentTask?: string | undefined;
 }
 
-export function readMeta({ x_meta }: Status): MetaRead {
+export function readMeta({ x_meta }: Status): MetaFacts {
   if (!x_meta) return NOTHING;
   const own = x_meta["rollcall"];
   const acp = field(own, "acp");
@@ -69,14 +69,14 @@ export function readMeta({ x_meta }: Status): MetaRead {
   };
 }
 
-const NOTHING: MetaRead = { question: {} };
+const NOTHING: MetaFacts = { question: {} };
 
 function processOf(value: unknown): ProcessProof | undefined {
   const [pid, start] = [field(value, "pid"), field(value, "start")];
   return typeof pid === "number" && typeof start === "string" ? { pid, start } : undefined;
 }
 
-function questionOf(value: unknown): MetaRead["question"] {
+function questionOf(value: unknown): MetaFacts["question"] {
   const kind = QUESTION_KINDS.find((each) => each === field(value, "kind"));
   const [text, options] = [textOf(field(value, "text")), field(value, "options")];
   return {

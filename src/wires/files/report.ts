@@ -4,7 +4,7 @@ import { FLEET } from "../../core/limits.ts";
 import type { ReportedQuestion, Facts, Report, ReportedProcess } from "../../core/reports.ts";
 import type { Status } from "./format.ts";
 import type { Vitality } from "./liveness.ts";
-import { readMeta, type MetaRead } from "./meta.ts";
+import { readMeta, type MetaFacts } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
 import { activeAtMs, activityIn, isAsking, outcomeIn, sinceMs } from "./standing.ts";
 
@@ -61,7 +61,7 @@ function processOf(pid: number, about: FileCircumstances): ReportedProcess {
   };
 }
 
-function activityOf(status: Status, own: MetaRead): NonNullable<Facts["activity"]> {
+function activityOf(status: Status, own: MetaFacts): NonNullable<Facts["activity"]> {
   const { task } = status;
   const value = activityIn(status);
   if (!task?.state) {
@@ -79,7 +79,7 @@ function activityOf(status: Status, own: MetaRead): NonNullable<Facts["activity"
 
 function questionOf(
   { task }: Status,
-  { question: said }: MetaRead,
+  { question: said }: MetaFacts,
   askedAtMs: number,
 ): NonNullable<Facts["question"]> {
   const fallback = task?.state === "auth-required" ? "auth" : "text";

@@ -16,7 +16,7 @@ const ASKED = z.object({
   since: maybe,
 });
 
-export const ROW = z.object({
+export const MCP_ROW = z.object({
   id: text,
   name: text,
   headline: text.describe("NEEDS YOU, PROBLEM, WORKING, IDLE or GONE"),
@@ -33,7 +33,7 @@ export const ROW = z.object({
   aliases: z.array(text).describe("What it is called on each wire"),
 });
 
-export function rowOf(row: Row): z.input<typeof ROW> {
+export function rowOf(row: Row): z.input<typeof MCP_ROW> {
   const { blockedOn, outcome } = row;
   return {
     id: shown(row.id),
@@ -62,13 +62,13 @@ function askedOf(asked: Pick<AgentQuestion, "kind" | "text" | "options" | "since
   };
 }
 
-export const QUESTION = ASKED.extend({
+export const MCP_QUESTION = ASKED.extend({
   agent_id: text,
   agent_name: text,
   workspace: maybe,
 });
 
-export function questionOf(question: AgentQuestion): z.input<typeof QUESTION> {
+export function questionOf(question: AgentQuestion): z.input<typeof MCP_QUESTION> {
   return {
     agent_id: shown(question.agentId),
     agent_name: shown(question.name),

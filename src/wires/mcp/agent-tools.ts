@@ -10,10 +10,18 @@ import type { AgentQuestion } from "../../fleet/inbox.ts";
 import type { Row } from "../../fleet/row.ts";
 import { check } from "../../operations/parse.ts";
 import { TABLE } from "../../operations/table.ts";
-import { fromA2a, fromRegistry, FOUND, QUESTION, questionOf, ROW, rowOf } from "./agent-shapes.ts";
+import {
+  fromA2a,
+  fromRegistry,
+  FOUND,
+  MCP_QUESTION,
+  questionOf,
+  MCP_ROW,
+  rowOf,
+} from "./agent-shapes.ts";
 import { shownCard } from "./data.ts";
 import type { ListedAgent } from "./directory.ts";
-import { SHOWN, URI } from "./limits.ts";
+import { MODEL_TEXT, URI } from "./limits.ts";
 import { READS, tool, type Tool } from "./tool.ts";
 
 const findAgents = tool({
@@ -26,7 +34,7 @@ const findAgents = tool({
   input: z.strictObject({
     query: z.string().describe("What is needed, in a sentence or a few words"),
     tools: z.array(z.string()).default([]).describe("Only agents that have all of these tools"),
-    limit: z.int().min(1).max(SHOWN.foundMost).default(SHOWN.foundDefault),
+    limit: z.int().min(1).max(MODEL_TEXT.foundMost).default(MODEL_TEXT.foundDefault),
   }),
   output: z.object({ agents: z.array(FOUND) }),
   hints: READS,
@@ -63,12 +71,12 @@ const listAgents = tool({
   input: z.strictObject({
     headline: z.array(z.enum(HEADLINES)).default([]).describe("Only these; none means all"),
     include_gone: z.boolean().default(false),
-    limit: z.int().min(1).max(SHOWN.rowsMost).default(SHOWN.rowsDefault),
+    limit: z.int().min(1).max(MODEL_TEXT.rowsMost).default(MODEL_TEXT.rowsDefault),
   }),
   output: z.object({
     total: z.int().describe("How many fit, also beyond the limit"),
     counts: z.record(z.string(), z.int()).describe("Agents of the whole fleet by headline"),
-    agents: z.array(ROW),
+    agents: z.array(MCP_ROW),
   }),
   hints: READS,
   access: TABLE.fleet.list.access,
@@ -90,7 +98,7 @@ const getAgent = tool({
     "name, or the url under which it is in the A2A directory.",
   input: z.strictObject({ agent: z.string().describe("Its id, alias, name or A2A url") }),
   output: z.object({
-    agent: ROW.nullable().describe("Its row of the fleet; null when it has none"),
+    agent: MCP_ROW.nullable().describe("Its row of the fleet; null when it has none"),
     a2a: z
       .object({ url: z.string(), tier: z.string(), card: z.record(z.string(), z.unknown()) })
       .nullable()
@@ -145,9 +153,9 @@ const whoNeedsMe = tool({
     "budget), the one that has waited longest first. Only a person may answer: do not answer " +
     "for them.",
   input: z.strictObject({
-    limit: z.int().min(1).max(SHOWN.rowsMost).default(SHOWN.rowsDefault),
+    limit: z.int().min(1).max(MODEL_TEXT.rowsMost).default(MODEL_TEXT.rowsDefault),
   }),
-  output: z.object({ total: z.int(), questions: z.array(QUESTION) }),
+  output: z.object({ total: z.int(), questions: z.array(MCP_QUESTION) }),
   hints: READS,
   access: TABLE.questions.list.access,
   async run({ limit }, { fleet }) {

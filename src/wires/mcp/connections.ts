@@ -27,7 +27,7 @@ export interface ConnectionsOptions {
   readonly maxConnections?: number;
 }
 
-interface Open {
+interface OpenConnection {
   readonly pipe: Pipe;
   /** As it was when the stream was opened. */
   readonly principal: Principal;
@@ -35,7 +35,7 @@ interface Open {
 
 export class Connections {
   readonly #options: ConnectionsOptions;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenConnection>();
   readonly #holdings = new Holdings();
 
   constructor(options: ConnectionsOptions) {

@@ -4,10 +4,10 @@
  * in JSON: in the text form between two marks that say what it is, and that it cannot write itself.
  */
 import { clean } from "../../core/clean.ts";
-import { SHOWN } from "./limits.ts";
+import { MODEL_TEXT } from "./limits.ts";
 
 /** One line without anything that hides, of a length that a model can be expected to read. */
-export function shown(text: string, maxLength: number = SHOWN.textLength): string {
+export function shown(text: string, maxLength: number = MODEL_TEXT.textLength): string {
   // Before it is cleaned: an endless text costs no more than its cut.
   const cut = clean(text.slice(0, 2 * maxLength)).slice(0, maxLength);
   const whole = cut.replace(/[\uD800-\uDBFF]$/, "");
@@ -24,16 +24,16 @@ export function shownCard(card: Readonly<Record<string, unknown>>): Record<strin
 }
 
 function shownValue(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return shown(value, SHOWN.cardTextLength);
+  if (typeof value === "string") return shown(value, MODEL_TEXT.cardTextLength);
   if (typeof value !== "object" || value === null) return value;
-  if (depth >= SHOWN.cardDepth) return null;
+  if (depth >= MODEL_TEXT.cardDepth) return null;
   if (Array.isArray(value)) {
-    return value.slice(0, SHOWN.cardEntries).map((each) => shownValue(each, depth + 1));
+    return value.slice(0, MODEL_TEXT.cardEntries).map((each) => shownValue(each, depth + 1));
   }
   // The registry that this is a drop-in for leaves out what is null here, and nowhere else.
   const entries = Object.entries(value)
     .filter(([, each]) => each !== null)
-    .slice(0, SHOWN.cardEntries);
+    .slice(0, MODEL_TEXT.cardEntries);
   return Object.fromEntries(
     entries.map(([name, each]) => [shown(name, 256), shownValue(each, depth + 1)]),
   );

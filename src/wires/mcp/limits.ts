@@ -23,7 +23,7 @@ export const MCP = {
 } as const;
 
 /** Texts for a model: it pays for every word, and believes too many of them. */
-export const SHOWN = {
+export const MODEL_TEXT = {
   /** Of a text that an agent wrote, in an answer of a tool. */
   textLength: 1 * KIB,
   /** Of what goes into a task: it is the work itself, so as long as a page or a few. */

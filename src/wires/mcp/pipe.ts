@@ -22,7 +22,7 @@ import { systemClock } from "../../machine/clock.ts";
 import { pause } from "../../machine/waiting.ts";
 import { MCP } from "./limits.ts";
 import { daemonAgent, type DaemonPlace } from "../../net/http/agent.ts";
-import { CLIENT } from "../../net/http/limits.ts";
+import { HTTP_CLIENT } from "../../net/http/limits.ts";
 import { open, readBody, type DaemonLink } from "../../net/http/request.ts";
 import { SseParser } from "../../net/http/sse.ts";
 
@@ -93,7 +93,7 @@ export class McpPipe {
       });
       stream.on("error", () => undefined);
       // A daemon that is there says so every few seconds.
-      stream.socket.setTimeout(CLIENT.silenceMs, () => stream.destroy());
+      stream.socket.setTimeout(HTTP_CLIENT.silenceMs, () => stream.destroy());
       stream.on("close", () => {
         this.#lose(stream);
         reject(unavailable(url));
@@ -109,7 +109,7 @@ export class McpPipe {
       await this.#refuse(
         null,
         -32_700,
-        `a line is one message of JSON-RPC 2.0, at most ${CLIENT.messageLength} long`,
+        `a line is one message of JSON-RPC 2.0, at most ${HTTP_CLIENT.messageLength} long`,
       );
       return;
     }
@@ -133,7 +133,7 @@ export class McpPipe {
   async settle(): Promise<void> {
     if (this.#unanswered.size === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, CLIENT.farewellMs);
+      const timer = setTimeout(resolve, HTTP_CLIENT.farewellMs);
       this.#settled = () => {
         clearTimeout(timer);
         resolve();
@@ -198,9 +198,9 @@ export class McpPipe {
   async #comeBack(): Promise<void> {
     const signal = AbortSignal.any([this.#options.signal, this.#closing.signal]);
     for (
-      let waitMs: number = CLIENT.firstRetryMs;
+      let waitMs: number = HTTP_CLIENT.firstRetryMs;
       ;
-      waitMs = Math.min(2 * waitMs, CLIENT.lastRetryMs)
+      waitMs = Math.min(2 * waitMs, HTTP_CLIENT.lastRetryMs)
     ) {
       await pause(systemClock, waitMs, signal).catch(() => undefined);
       if (this.#endpoint || signal.aborted) return;

@@ -4,7 +4,7 @@ import { quiet, register } from "../../../test/support/engine/fixture.ts";
 import { byOf, LIBRARY, type By } from "../../core/by.ts";
 import { LOCAL } from "../../core/principals.ts";
 import { permitBy } from "../../operations/access.ts";
-import { MCP, SHOWN } from "./limits.ts";
+import { MCP, MODEL_TEXT } from "./limits.ts";
 import {
   CLEANED,
   connectedTo,
@@ -79,7 +79,7 @@ test("what is not there, cannot be or is too large is refused", async () => {
   }
   const long = `a2a://agents/${"x".repeat(100_000)}`;
   await expect(client.readResource({ uri: long })).rejects.toThrow(/uri is longer than/);
-  const description = "x".repeat(SHOWN.cardTextLength);
+  const description = "x".repeat(MODEL_TEXT.cardTextLength);
   const many = Array.from({ length: 600 }, (_, i) => `http://${i}`);
   ground.directory.put(
     ...many.map((each) => ({ url: each, tier: "owner", card: { description } }) as const),

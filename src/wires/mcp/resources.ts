@@ -17,7 +17,7 @@ import { TABLE } from "../../operations/table.ts";
 import { rowOf } from "./agent-shapes.ts";
 import { marked, shown, shownCard } from "./data.ts";
 import type { McpDirectory, ListedAgent } from "./directory.ts";
-import { SHOWN, URI } from "./limits.ts";
+import { MODEL_TEXT, URI } from "./limits.ts";
 
 export const AGENTS_URI = "a2a://agents";
 export const FLEET_URI = "rollcall://fleet";
@@ -65,7 +65,7 @@ export async function listResources(
 ): Promise<Resource[]> {
   const listed = mayRead(AGENTS_URI) ? await directory.list() : [];
   const fixed = FIXED.filter(({ uri }) => mayRead(uri));
-  return [...fixed, ...listed.slice(0, SHOWN.listed).map(resourceOf)];
+  return [...fixed, ...listed.slice(0, MODEL_TEXT.listed).map(resourceOf)];
 }
 
 function resourceOf({ url, tier, card }: ListedAgent): Resource {
@@ -92,7 +92,7 @@ export async function readResource(uri: string, sources: Sources): Promise<ReadR
   }
   const value = await valueAt(uri, sources);
   const text = JSON.stringify(value, undefined, 2);
-  if (text.length > SHOWN.resourceLength) throw tooLong(uri, `${text.length} characters`);
+  if (text.length > MODEL_TEXT.resourceLength) throw tooLong(uri, `${text.length} characters`);
   return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
 }
 
@@ -103,7 +103,7 @@ function tooLong(uri: string, size: string): ProtocolError {
 
 async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unknown> {
   if (uri === FLEET_URI) {
-    const { rows, total, counts, atMs } = await fleet.rows(SHOWN.resourceRows);
+    const { rows, total, counts, atMs } = await fleet.rows(MODEL_TEXT.resourceRows);
     if (total > rows.length) throw tooLong(uri, `${total} agents`);
     const at = new Date(atMs).toISOString();
     return { at, counts, agents: rows.map(rowOf) };

@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { CARD, quiet, register } from "../../../test/support/engine/fixture.ts";
-import { SHOWN } from "./limits.ts";
+import { MODEL_TEXT } from "./limits.ts";
 import {
   CLEANED,
   connectedTo,
@@ -85,7 +85,7 @@ describe("the tools", () => {
     expect(await refusal("acquire_lease", { task_id: 7 })).toContain("task_id is 7, not text");
     expect(await refusal("acquire_lease", { taskId: "x" })).toContain("task_id is not set");
     expect(await refusal("find_agents", { query: "x", limit: 1e9 })).toContain(
-      `limit is 1000000000, at most ${SHOWN.foundMost} is allowed`,
+      `limit is 1000000000, at most ${MODEL_TEXT.foundMost} is allowed`,
     );
     expect(await refusal("acquire_lease", { task_id: "a", ttl_seconds: 1e6 })).toContain(
       "ttl_seconds is 1000000 s, allowed are 1 to 86400 s",

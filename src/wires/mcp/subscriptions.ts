@@ -25,10 +25,13 @@ export interface SubscriptionOptions {
   readonly connection?: { readonly era: "legacy" | "modern" };
 }
 
-type Listener = (event: ServerEvent) => void;
+type SubscriptionListener = (event: ServerEvent) => void;
 
 /** Listens to the changes that this caller may know of. */
-function subscribe({ changes, ground, by }: SubscriptionOptions, listener: Listener): () => void {
+function subscribe(
+  { changes, ground, by }: SubscriptionOptions,
+  listener: SubscriptionListener,
+): () => void {
   return changes.subscribe(ground.fleet, (event) => {
     const uri = event.kind === "resource_updated" ? event.uri : AGENTS_URI;
     if (mayDo(ground, by, accessOf(uri))) listener(event);
@@ -43,13 +46,16 @@ export function busFor(options: SubscriptionOptions): ServerEventBus {
   };
 }
 
-type Notifier = Pick<
+type ResourceNotifier = Pick<
   McpServer["server"],
   "setRequestHandler" | "sendResourceUpdated" | "sendResourceListChanged"
 >;
 
 /** Serves the subscriptions of a connection; returns how to end them. */
-export function serveSubscriptions(server: Notifier, options: SubscriptionOptions): () => void {
+export function serveSubscriptions(
+  server: ResourceNotifier,
+  options: SubscriptionOptions,
+): () => void {
   const { connection, ground, by } = options;
   if (connection?.era === "modern") {
     return subscribe(options, (event) => void tell(server, event));
@@ -77,7 +83,11 @@ export function serveSubscriptions(server: Notifier, options: SubscriptionOption
   return () => leave?.();
 }
 
-async function tell(server: Notifier, event: ServerEvent, wanted?: Set<string>): Promise<void> {
+async function tell(
+  server: ResourceNotifier,
+  event: ServerEvent,
+  wanted?: Set<string>,
+): Promise<void> {
   try {
     switch (event.kind) {
       case "resource_updated":

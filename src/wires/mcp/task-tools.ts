@@ -3,7 +3,7 @@ import { z } from "zod";
 import { tasks } from "../../operations/tasks.ts";
 import type { AnswerOf } from "../../operations/table.ts";
 import { moment, shown } from "./data.ts";
-import { SHOWN, WAIT } from "./limits.ts";
+import { MODEL_TEXT, WAIT } from "./limits.ts";
 import { toolOf } from "./operation-tool.ts";
 import type { Tool } from "./tool.ts";
 
@@ -23,7 +23,7 @@ const TASK = z.object({
 
 function taskOf(task: AnswerOf<"tasks.create">["task"]): z.input<typeof TASK> {
   const { inputText: input = "" } = task;
-  const most = SHOWN.taskTextLength;
+  const most = MODEL_TEXT.taskTextLength;
   return {
     id: task.id,
     type: shown(task.type),

@@ -17,7 +17,7 @@ export const BEAT = {
   tokenLength: 512,
 } as const;
 
-export const REGISTRY = {
+export const REGISTRY_DEFAULTS = {
   /** An agent is gone after so many intervals of silence, at the next sweep. */
   staleMultiplier: 3,
   cleanupIntervalS: 30,

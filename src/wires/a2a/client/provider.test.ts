@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { REGISTRY } from "./limits.ts";
+import { REGISTRY_DEFAULTS } from "./limits.ts";
 import { MemoryRegistryProvider, type RegisteredCard } from "./provider.ts";
 
 function card(url: string, text = "{}"): RegisteredCard {
@@ -27,7 +27,8 @@ test("an agent is unverified until it is marked, and stays marked whatever it sa
 test("a flood of invented agents pushes out its own, and no agent that was verified", () => {
   const provider = new MemoryRegistryProvider();
   add(provider, "http://real.example");
-  for (let i = 0; i < REGISTRY.agents + 5; i += 1) provider.upsert(card(`http://${i}.example`), 60);
+  for (let i = 0; i < REGISTRY_DEFAULTS.agents + 5; i += 1)
+    provider.upsert(card(`http://${i}.example`), 60);
   expect(provider.get("http://real.example")).toBeDefined();
   expect(provider.get("http://5.example")).toBeUndefined();
   expect(provider.get("http://6.example")).toBeDefined();
@@ -40,7 +41,7 @@ test("a flood of invented agents pushes out its own, and no agent that was verif
 
 test("one that is full of verified agents refuses the next, and takes it when one has gone", () => {
   const provider = new MemoryRegistryProvider();
-  for (let i = 0; i < REGISTRY.agents; i += 1) add(provider, `http://${i}`);
+  for (let i = 0; i < REGISTRY_DEFAULTS.agents; i += 1) add(provider, `http://${i}`);
   const next = card("http://next.example");
   expect(() => provider.upsert(next, 60)).toThrow("the registry is full");
   provider.upsert(card("http://0"), 5);
@@ -52,7 +53,7 @@ test("one that is full of verified agents refuses the next, and takes it when on
 test("large cards count by their size", () => {
   const provider = new MemoryRegistryProvider();
   const text = "x".repeat(256 * 1024);
-  const fit = REGISTRY.bytes / text.length;
+  const fit = REGISTRY_DEFAULTS.bytes / text.length;
   for (let i = 0; i < fit + 3; i += 1) provider.upsert(card(`http://${i}`, text), 60);
   expect(provider.get("http://2")).toBeUndefined();
   expect(provider.get("http://3")).toBeDefined();

@@ -6,7 +6,7 @@
 import { RollcallError } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
-import { REGISTRY } from "./limits.ts";
+import { REGISTRY_DEFAULTS } from "./limits.ts";
 
 export interface RegisteredCard {
   /** The agent's key: the `url` of its card, else that of its first interface. */
@@ -96,7 +96,8 @@ export class MemoryRegistryProvider implements RegistryProvider {
 
   #makeRoom(url: string, more: number, moreBytes: number): void {
     const isFull = (): boolean =>
-      this.#kept.size + more > REGISTRY.agents || this.#bytes + moreBytes > REGISTRY.bytes;
+      this.#kept.size + more > REGISTRY_DEFAULTS.agents ||
+      this.#bytes + moreBytes > REGISTRY_DEFAULTS.bytes;
     if (!isFull()) return;
     for (const [each, { entry }] of this.#kept) {
       if (entry.status === "available" || each === url) continue;

@@ -19,7 +19,7 @@ import { digestOf } from "../../../directory/digest.ts";
 import { WaitingRoom } from "../../../directory/waiting-room.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
-import { REGISTRY } from "./limits.ts";
+import { REGISTRY_DEFAULTS } from "./limits.ts";
 import { MemoryRegistryProvider, type RegistryProvider } from "./provider.ts";
 
 /** The part of the safe fetcher that is needed here. */
@@ -106,7 +106,7 @@ export class Registry implements AsyncDisposable {
   }
 
   get #staleMultiplier(): number {
-    return this.#options.staleMultiplier ?? REGISTRY.staleMultiplier;
+    return this.#options.staleMultiplier ?? REGISTRY_DEFAULTS.staleMultiplier;
   }
 
   /** The result of the verification, if its heartbeat can wait that long. */
@@ -150,14 +150,14 @@ export class Registry implements AsyncDisposable {
     this.#announced.delete(card.key);
     this.#announced.set(card.key, digestOf(card));
     for (const oldest of this.#announced.keys()) {
-      if (this.#announced.size <= REGISTRY.agents) return;
+      if (this.#announced.size <= REGISTRY_DEFAULTS.agents) return;
       this.#announced.delete(oldest);
     }
   }
 
   #sweepLater(): void {
     if (this.#closing.signal.aborted) return;
-    const sweepMs = 1000 * (this.#options.cleanupIntervalS ?? REGISTRY.cleanupIntervalS);
+    const sweepMs = 1000 * (this.#options.cleanupIntervalS ?? REGISTRY_DEFAULTS.cleanupIntervalS);
     this.#cancelSweep ??= this.#clock.after(sweepMs, () => {
       this.#cancelSweep = undefined;
       this.#sweep().catch((error: unknown) => this.#options.onFailure?.(error));

@@ -21,7 +21,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import type { Reach } from "../../../net/fetch/addresses.ts";
 import { Fetcher, type FetchFailure } from "../../../net/fetch/fetcher.ts";
-import { REGISTRY } from "./limits.ts";
+import { REGISTRY_DEFAULTS } from "./limits.ts";
 import { mounts, type Mounts } from "./mounts.ts";
 import type { RegisteredCard, RegistryProvider } from "./provider.ts";
 import { Registry, type CardFetcher } from "./registry.ts";
@@ -83,7 +83,7 @@ export class RegistryServer implements AsyncDisposable {
 
   constructor(options: RegistryServerOptions = {}) {
     const { reach = {}, onFetchFailure, clock = systemClock, ...rest } = options;
-    const fetchTimeoutMs = 1000 * (options.fetchTimeoutS ?? REGISTRY.fetchTimeoutS);
+    const fetchTimeoutMs = 1000 * (options.fetchTimeoutS ?? REGISTRY_DEFAULTS.fetchTimeoutS);
     this.#fetcher = new Fetcher({
       reach,
       ...(onFetchFailure && { onFailure: onFetchFailure }),

@@ -13,7 +13,7 @@ import { RollcallError } from "../../../core/errors.ts";
 import { onWire, type By } from "../../../core/by.ts";
 import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
 import { ACCESS } from "../../../operations/access.ts";
-import type { Guarded } from "../../route.ts";
+import type { GuardedHandler } from "../../route.ts";
 
 /** Where the token is, in an answer and in what comes later. */
 const TOKEN_HEADER = "rollcall-registration-token";
@@ -58,7 +58,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 export function heartbeatHandlers({
   directory,
-}: HeartbeatsOptions): Readonly<Record<string, Guarded<HeartbeatHandler>>> {
+}: HeartbeatsOptions): Readonly<Record<string, GuardedHandler<HeartbeatHandler>>> {
   const access = ACCESS.heartbeat;
   return Object.fromEntries(
     Object.entries(FORMS).map(([path, form]) => [

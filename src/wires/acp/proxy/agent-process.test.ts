@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { TestClock } from "../../../../test/support/engine/fixture.ts";
 import { hasProcess } from "../../../machine/processes.ts";
 import { AgentProcess } from "./agent-process.ts";
-import { ENDING } from "./limits.ts";
+import { AGENT_END } from "./limits.ts";
 
 const SOON = { timeout: 8_000, interval: 10 };
 
@@ -26,7 +26,7 @@ test("an agent that ignores the end of its input gets SIGTERM after ten seconds"
   await says("up");
   started.input.end();
   started.dismiss();
-  await clock.advance(ENDING.graceMs - 1);
+  await clock.advance(AGENT_END.graceMs - 1);
   expect(hasProcess(started.pid ?? 0)).toBe(true);
   await clock.advance(1);
   expect(await started.exited).toEqual({ code: null, signal: "SIGTERM" });
@@ -41,7 +41,7 @@ test("one that ignores SIGTERM is killed five seconds later, with what it starte
   await says("child=");
   const child = Number(/child=(\d+)/.exec(text)?.[1]);
   started.dismiss();
-  await clock.advance(ENDING.graceMs + ENDING.termMs - 1);
+  await clock.advance(AGENT_END.graceMs + AGENT_END.termMs - 1);
   expect(hasProcess(child)).toBe(true);
   await clock.advance(1);
   expect(await started.exited).toEqual({ code: null, signal: "SIGKILL" });
@@ -71,7 +71,7 @@ test("an agent that was signalled can still be dismissed", async () => {
   started.pass("SIGINT");
   await says("no");
   started.dismiss();
-  await clock.advance(ENDING.graceMs);
+  await clock.advance(AGENT_END.graceMs);
   expect((await started.exited).signal).toBe("SIGTERM");
 });
 

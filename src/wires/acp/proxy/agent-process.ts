@@ -14,7 +14,7 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../core/clock.ts";
-import { ENDING } from "./limits.ts";
+import { AGENT_END } from "./limits.ts";
 
 export interface ProcessExit {
   readonly code: number | null;
@@ -82,9 +82,9 @@ export class AgentProcess {
     if (this.#isDismissed || this.#isExited) return;
     this.#isDismissed = true;
     this.#isUnwanted = true;
-    this.#stopTimer = this.#clock.after(ENDING.graceMs, () => {
+    this.#stopTimer = this.#clock.after(AGENT_END.graceMs, () => {
       this.#signalGroup("SIGTERM");
-      this.#stopTimer = this.#clock.after(ENDING.termMs, () => this.#signalGroup("SIGKILL"));
+      this.#stopTimer = this.#clock.after(AGENT_END.termMs, () => this.#signalGroup("SIGKILL"));
     });
   }
 

@@ -9,7 +9,7 @@ import type { AcpRecord } from "../derive/record.ts";
 import type { ProcessExit } from "./agent-process.ts";
 import { Injector, type InjectorOptions } from "./injection.ts";
 import { Publisher, type PublisherOptions } from "./publisher.ts";
-import { Reading } from "./reading.ts";
+import { ProxyReader } from "./reading.ts";
 import type { Recorder } from "./recording.ts";
 import { lineOf, sweepTimelines, timelineFolder, TimelineWriter } from "./timeline.ts";
 
@@ -27,7 +27,7 @@ export interface AttendantOptions
 export class Attendant implements AsyncDisposable {
   readonly #id: string;
   readonly #name: string;
-  readonly #reading: Reading;
+  readonly #reading: ProxyReader;
   readonly #injector: Injector;
   readonly #publisher: Publisher;
   readonly #timeline: TimelineWriter;
@@ -45,7 +45,7 @@ export class Attendant implements AsyncDisposable {
     const folder = timelineFolder(env);
     this.#timeline = new TimelineWriter(id, folder);
     void sweepTimelines(clock.wallMs(), folder);
-    this.#reading = new Reading({
+    this.#reading = new ProxyReader({
       clock,
       name,
       onFrame: (sender, frame) => this.#saw(sender, frame),

@@ -6,7 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../../core/clock.ts";
 import type { FrameSender } from "../derive/frames.ts";
 import type { AgentProcess, ProcessExit } from "./agent-process.ts";
-import { ENDING } from "./limits.ts";
+import { AGENT_END } from "./limits.ts";
 import { Pump } from "./pump.ts";
 
 export interface ConversationOptions {
@@ -62,13 +62,13 @@ export class Conversation {
     const startMs = this.#clock.monotonicMs();
     let [before, stop]: [number, () => void] = [pump.bytes, () => undefined];
     const check = () => {
-      const isLate = this.#clock.monotonicMs() - startMs >= ENDING.drainMs;
+      const isLate = this.#clock.monotonicMs() - startMs >= AGENT_END.drainMs;
       if (!pump.isCongested && (pump.bytes === before || isLate)) return pump.end();
       before = pump.bytes;
       wait();
     };
     const wait = () => {
-      stop = this.#clock.after(ENDING.silenceMs, check);
+      stop = this.#clock.after(AGENT_END.silenceMs, check);
     };
     wait();
     return () => stop();

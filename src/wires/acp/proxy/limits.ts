@@ -2,7 +2,7 @@
 import { HOUR, KIB, MIB, SECOND } from "../../../core/units.ts";
 
 /** How an agent is brought to its end. */
-export const ENDING = {
+export const AGENT_END = {
   /** From the end of the input to a SIGTERM: codex-acp takes seven seconds to put things away. */
   graceMs: 10 * SECOND,
   /** From SIGTERM to SIGKILL: as long as process managers usually wait. */

@@ -2,13 +2,13 @@ import { describe, expect, test, vi } from "vitest";
 import { TestClock } from "../../../../test/support/engine/fixture.ts";
 import type { FrameSender } from "../derive/frames.ts";
 import { INSPECT } from "../derive/limits.ts";
-import { Reading } from "./reading.ts";
+import { ProxyReader } from "./reading.ts";
 
 function reading() {
   const clock = new TestClock();
   const changes: string[] = [];
   const shown: string[] = [];
-  const along = new Reading({
+  const along = new ProxyReader({
     clock,
     name: "agent",
     onError: vi.fn(),
@@ -95,7 +95,7 @@ describe("of bytes", () => {
   function watched(look?: () => void) {
     const seen: string[] = [];
     const onError = vi.fn();
-    const along = new Reading({
+    const along = new ProxyReader({
       clock: new TestClock(),
       name: "agent",
       onError,

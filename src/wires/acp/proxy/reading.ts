@@ -32,7 +32,7 @@ export interface ReadingOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export class Reading {
+export class ProxyReader {
   readonly #options: ReadingOptions;
   readonly #observer: AcpObserver;
   readonly #readers: Readonly<Record<FrameSender, AcpLineReader>> = {

@@ -8,7 +8,7 @@ import { AGENT_KEY } from "../../../core/by.ts";
 import { parsedRecord, type JsonRecord } from "../../../core/json-object.ts";
 import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
-import { CLIENT } from "../../../net/http/limits.ts";
+import { HTTP_CLIENT } from "../../../net/http/limits.ts";
 import { incompatible } from "../../../net/http/refusal.ts";
 import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
 import { localToken } from "../../../net/http/target.ts";
@@ -69,7 +69,7 @@ export class Client {
       signal: options.signal,
       headers: this.#acting,
       body: JSON.stringify(body),
-      answerMs: CLIENT.answerMs + (options.waitMs ?? 0),
+      answerMs: HTTP_CLIENT.answerMs + (options.waitMs ?? 0),
     });
     return this.#json(path, await readBody(url, response));
   }

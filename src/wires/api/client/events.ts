@@ -14,7 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import { parsedRecord } from "../../../core/json-object.ts";
 import { backOff } from "../../../machine/waiting.ts";
-import { CLIENT } from "../../../net/http/limits.ts";
+import { HTTP_CLIENT } from "../../../net/http/limits.ts";
 import { decodeError, incompatible } from "../../../net/http/refusal.ts";
 import { cancelled, open, type DaemonLink } from "../../../net/http/request.ts";
 import { SseParser, type SseMessage } from "../../../net/http/sse.ts";
@@ -163,7 +163,7 @@ class EventStream {
   }
 
   async #pause(): Promise<void> {
-    const { firstRetryMs, lastRetryMs } = CLIENT;
+    const { firstRetryMs, lastRetryMs } = HTTP_CLIENT;
     const range = { firstRetryMs: this.#retryMs ?? firstRetryMs, lastRetryMs };
     const delayMs = backOff(this.#tries, range, Math.random);
     this.#tries += 1;
@@ -175,8 +175,8 @@ class EventStream {
 
 /** The body, until it ends; rejects when it breaks off or stays silent for too long. */
 async function* chunks(response: IncomingMessage): AsyncGenerator<Buffer> {
-  const silence = new RollcallError("UNAVAILABLE", `nothing came for ${CLIENT.silenceMs} ms`);
-  response.setTimeout(CLIENT.silenceMs, () => response.destroy(silence));
+  const silence = new RollcallError("UNAVAILABLE", `nothing came for ${HTTP_CLIENT.silenceMs} ms`);
+  response.setTimeout(HTTP_CLIENT.silenceMs, () => response.destroy(silence));
   try {
     yield* response as AsyncIterable<Buffer>;
   } catch (error) {

@@ -4,7 +4,7 @@
  * or a moment after the first.
  */
 import type { Clock } from "../../../core/clock.ts";
-import { CLIENT } from "./limits.ts";
+import { ARCP_CLIENT } from "./limits.ts";
 
 export interface AckOptions {
   readonly clock: Clock;
@@ -24,8 +24,8 @@ export class Acks {
 
   /** An event has come, or was read. */
   note(last: number): void {
-    if (last - this.#sent >= CLIENT.ackEvents) this.#tell();
-    this.#stopTimer ??= this.#options.clock.after(CLIENT.ackMs, this.#ring);
+    if (last - this.#sent >= ARCP_CLIENT.ackEvents) this.#tell();
+    this.#stopTimer ??= this.#options.clock.after(ARCP_CLIENT.ackMs, this.#ring);
   }
 
   /** Another connection: what was told on the old one may be lost. A new session begins at 0. */
@@ -41,7 +41,9 @@ export class Acks {
   readonly #ring = () => {
     // A slow reader reads on, though nothing new comes.
     const isBehind = this.#tell();
-    this.#stopTimer = isBehind ? this.#options.clock.after(CLIENT.ackMs, this.#ring) : undefined;
+    this.#stopTimer = isBehind
+      ? this.#options.clock.after(ARCP_CLIENT.ackMs, this.#ring)
+      : undefined;
   };
 
   /** Whether something that came waits for its reader. */

@@ -26,7 +26,7 @@ import {
 } from "./frames.ts";
 import type { NewId } from "./frames.ts";
 import type { JobHandle } from "./job.ts";
-import { CLIENT } from "./limits.ts";
+import { ARCP_CLIENT } from "./limits.ts";
 import { Link } from "./link.ts";
 import { PendingRequests, type RequestType } from "./pending.ts";
 import { resumptionOf, type ArcpClientSession } from "./session.ts";
@@ -197,7 +197,7 @@ export class ArcpClient implements AsyncDisposable {
   readonly #onAbort = () => void this.close("aborted");
 
   async #page(options: ListOptions, cursor: string | undefined): Promise<JobsListing> {
-    const { pageSize = CLIENT.pageSize } = options;
+    const { pageSize = ARCP_CLIENT.pageSize } = options;
     return this.#ask<JobsListing>(options, {
       type: "list",
       send: (id, connection) => {
@@ -229,7 +229,7 @@ export class ArcpClient implements AsyncDisposable {
   /** Sends when there is a connection, and waits for the answer; both within one time limit. */
   async #ask<Answer>(call: CallOptions, asked: PendingCall): Promise<Answer> {
     const { type, jobId, traceId, send } = asked;
-    const { signal, timeoutMs = CLIENT.answerMs } = call;
+    const { signal, timeoutMs = ARCP_CLIENT.answerMs } = call;
     signal?.throwIfAborted();
     const untilMs = this.#clock.monotonicMs() + timeoutMs;
     const connection = this.#link.current ?? (await this.#connected(timeoutMs, signal));

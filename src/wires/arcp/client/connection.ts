@@ -12,7 +12,7 @@ import { decodeReply } from "../codec/reading.ts";
 import type { Transport, TransportEnding } from "../server/transport.ts";
 import { frameOf, type NewId, type OutgoingHead } from "./frames.ts";
 import { toldError } from "./job.ts";
-import { CLIENT } from "./limits.ts";
+import { ARCP_CLIENT } from "./limits.ts";
 
 export interface ClientConnectionOptions {
   readonly transport: Transport;
@@ -33,7 +33,7 @@ export class ClientConnection {
   #stopWatch: () => void = () => undefined;
   /** While nothing is read, because whoever reads events fell behind. */
   #stopKeepAlive: (() => void) | undefined;
-  #keepAliveMs: number = CLIENT.keepAliveMs;
+  #keepAliveMs: number = ARCP_CLIENT.keepAliveMs;
   #greeted: ((welcome: Welcome) => void) | undefined;
   #refused: (error: RollcallError) => void = () => undefined;
   #isOver = false;
@@ -54,8 +54,8 @@ export class ClientConnection {
   async #greet(): Promise<Welcome> {
     const { transport, hello, clock, signal } = this.#options;
     const abort = () => this.#end(new RollcallError("CANCELLED", "the call was cancelled"));
-    const stopTimer = clock.after(CLIENT.answerMs, () => {
-      const message = `the runtime sent no welcome within ${CLIENT.answerMs} ms`;
+    const stopTimer = clock.after(ARCP_CLIENT.answerMs, () => {
+      const message = `the runtime sent no welcome within ${ARCP_CLIENT.answerMs} ms`;
       this.#end(new RollcallError("DEADLINE_EXCEEDED", message));
     });
     signal.addEventListener("abort", abort, { once: true });
@@ -146,8 +146,8 @@ export class ClientConnection {
 
   #watch(intervalSec: number | undefined): void {
     if (intervalSec === undefined) return;
-    this.#keepAliveMs = Math.min(CLIENT.keepAliveMs, intervalSec * 1000);
-    const longestMs = intervalSec * 1000 * CLIENT.silentIntervals;
+    this.#keepAliveMs = Math.min(ARCP_CLIENT.keepAliveMs, intervalSec * 1000);
+    const longestMs = intervalSec * 1000 * ARCP_CLIENT.silentIntervals;
     const { clock } = this.#options;
     const look = () => {
       const isDeaf = this.#stopKeepAlive !== undefined;

@@ -5,16 +5,16 @@
  * Without a reader all is let go at the bound: `done` does not need events.
  */
 import { RollcallError } from "../../../core/errors.ts";
-import { CLIENT } from "./limits.ts";
+import { ARCP_CLIENT } from "./limits.ts";
 import type { ReceivedEvent } from "./types.ts";
 
-interface Entry {
+interface QueuedEvent {
   readonly event: ReceivedEvent;
   readonly bytes: number;
 }
 
 export class EventQueue {
-  #entries: Entry[] = [];
+  #entries: QueuedEvent[] = [];
   #head = 0;
   #bytes = 0;
   #isOver = false;
@@ -41,7 +41,7 @@ export class EventQueue {
   push(event: ReceivedEvent, bytes: number): void {
     if (this.#isOver) return;
     const waiting = this.#waiting;
-    if (waiting >= CLIENT.queuedEvents || this.#bytes + bytes > CLIENT.queuedBytes) {
+    if (waiting >= ARCP_CLIENT.queuedEvents || this.#bytes + bytes > ARCP_CLIENT.queuedBytes) {
       return this.#overflow(waiting);
     }
     this.#entries.push({ event, bytes });
@@ -55,7 +55,7 @@ export class EventQueue {
   }
 
   #look(): void {
-    const most = this.#isBehind ? CLIENT.resumeEvents : CLIENT.pauseEvents;
+    const most = this.#isBehind ? ARCP_CLIENT.resumeEvents : ARCP_CLIENT.pauseEvents;
     const isBehind = this.#isRead && !this.#isOver && this.#waiting > most;
     if (isBehind === this.#isBehind) return;
     this.#isBehind = isBehind;

@@ -14,7 +14,7 @@ import type {
   JobEndMessage,
 } from "../codec/messages.ts";
 import { Acks } from "./acks.ts";
-import { CLIENT } from "./limits.ts";
+import { ARCP_CLIENT } from "./limits.ts";
 import { JobHandle, toldError, type JobFacts } from "./job.ts";
 import type { PendingRequests } from "./pending.ts";
 import { SessionCursor, type ArcpClientSession } from "./session.ts";
@@ -227,7 +227,7 @@ export class FollowedJobs {
     if (known || !this.#isInherited) return known;
     const job = this.#job(jobId);
     this.#unclaimed.add(job);
-    if (this.#unclaimed.size > CLIENT.unclaimedJobs) this.#letOldestGo();
+    if (this.#unclaimed.size > ARCP_CLIENT.unclaimedJobs) this.#letOldestGo();
     return job;
   }
 
@@ -278,7 +278,7 @@ export class FollowedJobs {
   /** A caller that awaits the end of a job without reading its events must not wait for ever. */
   #waitFor(job: JobHandle): void {
     const seen = job.oldestUnread;
-    const stop = this.#options.clock.after(CLIENT.stalledMs, () => {
+    const stop = this.#options.clock.after(ARCP_CLIENT.stalledMs, () => {
       if (job.oldestUnread === seen) this.#goOn(job);
       else this.#waitFor(job);
     });

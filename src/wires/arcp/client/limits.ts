@@ -1,7 +1,7 @@
 /** Buffers and timeouts of an ARCP client, each with its reason. */
 import { MIB } from "../../../core/units.ts";
 
-export const CLIENT = {
+export const ARCP_CLIENT = {
   /** For a welcome, and for the answer to a request: a runtime answers in milliseconds. */
   answerMs: 10_000,
   /** Requests without an answer; more is a caller that does not wait. */

@@ -16,7 +16,7 @@ import type { RuntimeMessage, ToldError } from "../codec/messages.ts";
 import type { Transport } from "../server/transport.ts";
 import { ClientConnection } from "./connection.ts";
 import type { NewId } from "./frames.ts";
-import { CLIENT } from "./limits.ts";
+import { ARCP_CLIENT } from "./limits.ts";
 import { sessionOf, type ArcpClientSession } from "./session.ts";
 import type { Resumption } from "./types.ts";
 
@@ -130,14 +130,14 @@ export class Link {
     let refusals = 0;
     try {
       for (let tries = 0; ; tries += 1) {
-        const delayMs = tries === 0 ? 0 : backOff(tries - 1, CLIENT, random);
+        const delayMs = tries === 0 ? 0 : backOff(tries - 1, ARCP_CLIENT, random);
         if (delayMs > 0) await pause(clock, delayMs, this.#stop.signal);
         try {
           return await this.#connect(resume);
         } catch (error) {
           if (resume && isResumeRefusal(error)) {
             refusals += 1;
-            if (!this.#losesLiveEvents || refusals >= CLIENT.resumeTries) resume = undefined;
+            if (!this.#losesLiveEvents || refusals >= ARCP_CLIENT.resumeTries) resume = undefined;
           } else if (!mayRetry(error)) {
             throw error;
           }

@@ -10,12 +10,12 @@
  */
 import { RollcallError } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
-import { CLIENT } from "./limits.ts";
+import { ARCP_CLIENT } from "./limits.ts";
 import type { CallOptions } from "./types.ts";
 
 export type RequestType = "submit" | "list" | "subscribe" | "cancel" | "ping";
 
-interface Waiting {
+interface SentRequest {
   readonly id: string;
   readonly type: RequestType;
   readonly traceId: string | undefined;
@@ -43,7 +43,7 @@ export class PendingRequests {
   readonly #clock: Clock;
   readonly #onChange: () => void;
   /** In the order in which they were sent. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, SentRequest>();
 
   /** `onChange` is called when the first begins to wait, and when none does any more. */
   constructor(clock: Clock, onChange: () => void) {
@@ -57,11 +57,11 @@ export class PendingRequests {
 
   /** Resolves with the answer; the caller says what that is, as it also says to `settle`. */
   add<Answer>(request: PendingRequest): Promise<Answer> {
-    if (this.#waiting.size >= CLIENT.pendingRequests) {
-      const message = `${CLIENT.pendingRequests} requests wait for an answer already`;
+    if (this.#waiting.size >= ARCP_CLIENT.pendingRequests) {
+      const message = `${ARCP_CLIENT.pendingRequests} requests wait for an answer already`;
       return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
     }
-    const { id, type, traceId, jobId, signal, timeoutMs = CLIENT.answerMs } = request;
+    const { id, type, traceId, jobId, signal, timeoutMs = ARCP_CLIENT.answerMs } = request;
     return new Promise<Answer>((resolve, reject) => {
       const giveUp = () => this.#take(id)?.reject(cancelled(signal));
       const cancelTimer = this.#clock.after(timeoutMs, () => {
@@ -112,20 +112,20 @@ export class PendingRequests {
     for (const id of this.#waiting.keys()) this.#take(id)?.reject(error);
   }
 
-  #take(id: string): Waiting | undefined {
+  #take(id: string): SentRequest | undefined {
     const waiting = this.#waiting.get(id);
     if (this.#waiting.delete(id) && this.#waiting.size === 0) this.#onChange();
     return waiting;
   }
 
-  #find(clues: Partial<Clues>): Waiting | undefined {
+  #find(clues: Partial<Clues>): SentRequest | undefined {
     const { requestId } = clues;
     if (requestId !== undefined) return this.#waiting.get(requestId);
     return this.#oldest(clues);
   }
 
-  #oldest({ type, traceId, jobId }: Partial<Clues>): Waiting | undefined {
-    let first: Waiting | undefined;
+  #oldest({ type, traceId, jobId }: Partial<Clues>): SentRequest | undefined {
+    let first: SentRequest | undefined;
     for (const each of this.#waiting.values()) {
       if (type !== undefined && each.type !== type) continue;
       if (jobId !== undefined && each.jobId !== jobId) continue;

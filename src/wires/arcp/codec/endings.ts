@@ -85,7 +85,7 @@ function failed(
   return { type: "job.error", payload };
 }
 
-export interface RefusedSubmit extends AnsweredRequest {
+export interface SubmitRefusal extends AnsweredRequest {
   readonly profile: Profile;
   /** A `traceId` here is what the TypeScript client finds its submit by. */
   readonly head: Head;
@@ -103,7 +103,7 @@ export function refusedSubmit({
   error,
   at,
   ...answered
-}: RefusedSubmit) {
+}: SubmitRefusal) {
   if (profile !== "ts")
     return frameText("session.error", head, sessionErrorPayload(error, answered));
   return frameText("job.error", { ...head, jobId: freshJobId }, failed("error", error, at).payload);

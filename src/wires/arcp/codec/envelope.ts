@@ -10,7 +10,7 @@
 import { asLine } from "../../../core/fields.ts";
 import { isRecord, type JsonRecord } from "../../../core/json-object.ts";
 import { Reader } from "../../../core/jobs/json.ts";
-import { FRAME } from "./limits.ts";
+import { FRAME_LIMITS } from "./limits.ts";
 import type { Envelope } from "./messages.ts";
 
 export interface FrameRefusal {
@@ -24,7 +24,7 @@ export interface FrameRefusal {
   readonly traceId: string | undefined;
 }
 
-export type Decoded<Message> = { readonly ok: true; readonly message: Message } | FrameRefusal;
+export type DecodeResult<Message> = { readonly ok: true; readonly message: Message } | FrameRefusal;
 
 export interface OpenedFrame {
   readonly type: string;
@@ -44,14 +44,14 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 export function decodeFrame<Message>(
   text: string,
   read: (frame: OpenedFrame) => Message,
-): Decoded<Message> {
-  if (text.length > FRAME.inboundBytes) {
-    return refusedFrame(`a frame has at most ${FRAME.inboundBytes} bytes`, {});
+): DecodeResult<Message> {
+  if (text.length > FRAME_LIMITS.inboundBytes) {
+    return refusedFrame(`a frame has at most ${FRAME_LIMITS.inboundBytes} bytes`, {});
   }
   const object = parsed(text);
   if (!isRecord(object)) return refusedFrame("a frame is one JSON object", {});
   const head = new Reader(object, "");
-  const type = head.text("type", { max: FRAME.typeLength });
+  const type = head.text("type", { max: FRAME_LIMITS.typeLength });
   const envelope = envelopeOf(head);
   const eventSeq = head.optionalWhole("event_seq", { min: 0 });
   const payload = head.optionalObject("payload") ?? {};
@@ -80,14 +80,14 @@ function parsed(text: string): unknown {
 function envelopeOf(head: Reader): Envelope {
   const version = head.raw("arcp");
   if (version !== undefined && version !== "1.1") head.fail("arcp", 'is not "1.1"');
-  const id = head.text("id", { max: FRAME.idLength });
+  const id = head.text("id", { max: FRAME_LIMITS.idLength });
   if (CONTROL.test(id)) head.fail("id", "holds a control character");
   return {
     id,
-    sessionId: head.optionalText("session_id", { max: FRAME.idLength }),
-    jobId: head.optionalText("job_id", { max: FRAME.idLength }),
+    sessionId: head.optionalText("session_id", { max: FRAME_LIMITS.idLength }),
+    jobId: head.optionalText("job_id", { max: FRAME_LIMITS.idLength }),
     traceId: traceIdOf(head),
-    extensions: head.optionalFreeObject("extensions", FRAME.depth),
+    extensions: head.optionalFreeObject("extensions", FRAME_LIMITS.depth),
   };
 }
 
@@ -112,8 +112,8 @@ function refusedFrame(message: string, object: JsonRecord): FrameRefusal {
     ok: false,
     code: "INVALID_REQUEST",
     message,
-    requestId: isEchoable(id, FRAME.idLength) ? id : undefined,
-    requestType: isEchoable(type, FRAME.typeLength) ? type : undefined,
+    requestId: isEchoable(id, FRAME_LIMITS.idLength) ? id : undefined,
+    requestType: isEchoable(type, FRAME_LIMITS.typeLength) ? type : undefined,
     traceId: traceId === NO_TRACE ? undefined : traceId,
   };
 }

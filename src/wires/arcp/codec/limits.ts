@@ -1,7 +1,7 @@
 /** The bounds of the ARCP wire, with their reasons. */
 import { KIB, MIB } from "../../../core/units.ts";
 
-export const FRAME = {
+export const FRAME_LIMITS = {
   /** The largest frame we read. Transports count bytes; the decoder counts characters once more. */
   inboundBytes: 4 * MIB,
   /** The largest frame we send: the Python client ends at one byte more. */

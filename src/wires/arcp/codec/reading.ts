@@ -9,9 +9,9 @@ import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
 import { utcInstantOf } from "../../../core/jobs/instant.ts";
 import { isRecord, type JsonRecord } from "../../../core/json-object.ts";
 import type { Reader } from "../../../core/jobs/json.ts";
-import { decodeFrame, messageOf, type Decoded, type OpenedFrame } from "./envelope.ts";
+import { decodeFrame, messageOf, type DecodeResult, type OpenedFrame } from "./envelope.ts";
 import { isRetryable, isArcpCode } from "./errors.ts";
-import { FRAME, HELLO, REPLY, REQUEST } from "./limits.ts";
+import { FRAME_LIMITS, HELLO, REPLY, REQUEST } from "./limits.ts";
 import type {
   Accepted,
   CredentialShape,
@@ -26,9 +26,9 @@ import type {
 } from "./messages.ts";
 import { isFeature } from "./requests.ts";
 
-const ID = { max: FRAME.idLength } as const;
+const ID = { max: FRAME_LIMITS.idLength } as const;
 
-export function decodeReply(text: string): Decoded<RuntimeMessage> {
+export function decodeReply(text: string): DecodeResult<RuntimeMessage> {
   return decodeFrame(text, readReply);
 }
 
@@ -153,8 +153,8 @@ export function budgetOf(value: unknown): ReadonlyMap<string, Amount> {
 }
 
 function eventOf({ envelope, eventSeq, fields, payload }: OpenedFrame): EventMessage {
-  const kind = fields.text("kind", { max: FRAME.typeLength });
-  const body = fields.optionalFreeObject("body", FRAME.depth) ?? {};
+  const kind = fields.text("kind", { max: FRAME_LIMITS.typeLength });
+  const body = fields.optionalFreeObject("body", FRAME_LIMITS.depth) ?? {};
   const ts = textIn(payload, "ts");
   const event = readEvent(kind, body);
   return messageOf(envelope, { type: "job.event", eventSeq, ts, kind, body, event });
@@ -167,7 +167,7 @@ function terminalOf({ type, envelope, eventSeq, fields, payload }: OpenedFrame):
     type: isError ? "job.error" : "job.result",
     eventSeq,
     status: statusOf(payload["final_status"], isError),
-    result: fields.free("result", FRAME.depth),
+    result: fields.free("result", FRAME_LIMITS.depth),
     resultId: textIn(payload, "result_id"),
     resultSize,
     isJson: payload["result_content_type"] === "application/json",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FRAME } from "./limits.ts";
+import { FRAME_LIMITS } from "./limits.ts";
 import type { ClientMessage, Hello } from "./messages.ts";
 import { decodeRequest } from "./requests.ts";
 import { frame, REQUESTS } from "../../../../test/support/arcp/frames.ts";
@@ -236,6 +236,6 @@ test("no input reaches into prototypes, and a namespace cannot either", () => {
 });
 
 test("a frame beyond the size is refused before it is read", () => {
-  const text = frame("job.submit", { ...SUBMIT, input: "x".repeat(FRAME.inboundBytes) });
+  const text = frame("job.submit", { ...SUBMIT, input: "x".repeat(FRAME_LIMITS.inboundBytes) });
   expect(decodeRequest(text)).toMatchObject({ ok: false, requestId: undefined });
 });

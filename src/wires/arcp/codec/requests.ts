@@ -4,8 +4,14 @@ import { instantOf, utcInstantOf } from "../../../core/jobs/instant.ts";
 import type { Reader } from "../../../core/jobs/json.ts";
 import { LEASE } from "../../../core/jobs/limits.ts";
 import { isJobStatus, type JobStatus } from "../../../core/jobs/outcome.ts";
-import { decodeFrame, messageOf, unknownType, type Decoded, type OpenedFrame } from "./envelope.ts";
-import { FRAME, HELLO, REQUEST } from "./limits.ts";
+import {
+  decodeFrame,
+  messageOf,
+  unknownType,
+  type DecodeResult,
+  type OpenedFrame,
+} from "./envelope.ts";
+import { FRAME_LIMITS, HELLO, REQUEST } from "./limits.ts";
 import {
   FEATURES,
   type ClientMessage,
@@ -20,11 +26,11 @@ import {
 import { profileOf } from "./profile.ts";
 
 const VENDOR_TYPE = /^x-vendor(?:\.[a-z0-9_-]+)+$/;
-const ID = { max: FRAME.idLength } as const;
+const ID = { max: FRAME_LIMITS.idLength } as const;
 const REASON = { max: REQUEST.reasonLength, mayBeEmpty: true } as const;
 const STAMP = { max: REQUEST.timestampLength } as const;
 
-export function decodeRequest(text: string): Decoded<ClientMessage> {
+export function decodeRequest(text: string): DecodeResult<ClientMessage> {
   return decodeFrame(text, readRequest);
 }
 
@@ -154,7 +160,7 @@ function submitOf({ envelope, fields }: OpenedFrame): Submit {
   return messageOf(envelope, {
     type: "job.submit",
     agent,
-    input: fields.free("input", FRAME.depth),
+    input: fields.free("input", FRAME_LIMITS.depth),
     leaseRequest: leaseShapeOf(fields),
     leaseConstraints: constraintsOf(fields),
     idempotencyKey: fields.optionalText("idempotency_key", { max: REQUEST.idempotencyKeyLength }),

@@ -11,14 +11,14 @@ import { RollcallError } from "../../../core/errors.ts";
 import type { JobContext } from "../../../jobs/context.ts";
 import type { ResultWriter } from "../../../jobs/result-writer.ts";
 
-export interface HandedOn {
+export interface ChildJobRequest {
   /** The agent's name there. */
   readonly agent: string;
   readonly input: unknown;
   readonly context: JobContext;
 }
 
-export async function handOn(client: ArcpClient, handed: HandedOn): Promise<unknown> {
+export async function handOn(client: ArcpClient, handed: ChildJobRequest): Promise<unknown> {
   const { agent, input, context } = handed;
   const { signal, traceId } = context;
   const job = await client.submit({ agent, input, lease: context.lease, traceId, signal });

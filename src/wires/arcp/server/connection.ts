@@ -18,7 +18,7 @@ import {
   type AnsweredRequest,
 } from "../codec/encode.ts";
 import { refusedSubmit } from "../codec/endings.ts";
-import type { Decoded } from "../codec/envelope.ts";
+import type { DecodeResult } from "../codec/envelope.ts";
 import { arcpError, arcpErrorOf, type ArcpCode, type ArcpError } from "../codec/errors.ts";
 import type { ClientMessage, Feature, Hello } from "../codec/messages.ts";
 import { decodeRequest } from "../codec/requests.ts";
@@ -270,7 +270,7 @@ type FirstFrame =
   | { readonly ok: true; readonly message: Hello }
   | { readonly ok: false; readonly error: ArcpError; readonly answered: AnsweredRequest };
 
-function helloOf(decoded: Decoded<ClientMessage>): FirstFrame {
+function helloOf(decoded: DecodeResult<ClientMessage>): FirstFrame {
   if (!decoded.ok) return { ok: false, ...refusalOf(decoded) };
   const { message } = decoded;
   if (message.type === "session.hello") return { ok: true, message };

@@ -29,7 +29,7 @@ import { RecentMap } from "./recent-map.ts";
 import type { LiveSession } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
 import type { LiveSessions } from "./sessions.ts";
-import { ONLY_THE_END, LiveSubscription, type Beginning } from "./subscription.ts";
+import { ONLY_THE_END, LiveSubscription, type StartPoint } from "./subscription.ts";
 import { TRACE_CONTEXT, traceContextOf } from "../codec/trace-context.ts";
 
 /** The connection, as far as answers need it. */
@@ -268,7 +268,7 @@ export class Dispatch {
     this.#reply(() => subscription.read());
   }
 
-  #follow(job: Job, beginning: Beginning): LiveSubscription {
+  #follow(job: Job, beginning: StartPoint): LiveSubscription {
     const sessions = this.#sessions;
     const session = this.#session;
     const subscription = new LiveSubscription({ sessions, session, job }, beginning);

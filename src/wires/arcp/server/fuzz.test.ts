@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { Decoded } from "../codec/envelope.ts";
+import type { DecodeResult } from "../codec/envelope.ts";
 import { decodeReply } from "../codec/reading.ts";
 import { decodeRequest } from "../codec/requests.ts";
 import { frame, REPLIES, REQUESTS } from "../../../../test/support/arcp/frames.ts";
 
 const INPUTS = 1_000_000;
 const SEEDS = [...REQUESTS, ...REPLIES];
-const DECODERS: readonly ((text: string) => Decoded<unknown>)[] = [decodeRequest, decodeReply];
+const DECODERS: readonly ((text: string) => DecodeResult<unknown>)[] = [decodeRequest, decodeReply];
 
 /** Chance that can be repeated: the seed is printed with what failed. */
 function chance(seed: number): (below: number) => number {
@@ -97,11 +97,11 @@ test("a million spoilt frames give messages or INVALID_REQUEST, and nothing else
 
 /** The rule that a decoder broke. */
 function problemOf(
-  decode: (text: string) => Decoded<unknown>,
+  decode: (text: string) => DecodeResult<unknown>,
   text: string,
   counts: { decoded: number; refused: number },
 ): string | undefined {
-  let decoded: Decoded<unknown>;
+  let decoded: DecodeResult<unknown>;
   try {
     decoded = decode(text);
   } catch (error) {

@@ -17,7 +17,7 @@ import type { Job } from "../../../core/jobs.ts";
 import type { SessionEntry } from "../../../core/sessions.ts";
 import type { StreamWriter } from "../../../engine/batch.ts";
 import type { PositionedEntry, Owner } from "../../../jobs/run.ts";
-import { FRAME } from "../codec/limits.ts";
+import { FRAME_LIMITS } from "../codec/limits.ts";
 import { jobFrame, type JobFrame } from "../codec/job-frames.ts";
 import type { Feature } from "../codec/messages.ts";
 import type { Profile } from "../codec/profile.ts";
@@ -115,7 +115,7 @@ export class LiveSession implements Owner, StreamWriter {
   }
 
   get frameBytes(): number {
-    return this.connection?.maxFrameBytes ?? FRAME.outboundBytes;
+    return this.connection?.maxFrameBytes ?? FRAME_LIMITS.outboundBytes;
   }
 
   get takesChunks(): boolean {

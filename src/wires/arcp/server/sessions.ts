@@ -55,7 +55,7 @@ export interface OpenResult {
 }
 
 /** The numbers of a session's frames on disk. */
-interface Found {
+interface StoredNumbers {
   readonly oldest: number;
   readonly seq: number;
   readonly spans: number;
@@ -76,7 +76,7 @@ export class LiveSessions {
   readonly #touched = new Set<LiveSession>();
   /** Gone, and with jobs that are kept. */
   readonly #gone = new Set<string>();
-  #found = new Map<string, Found>();
+  #found = new Map<string, StoredNumbers>();
 
   constructor(options: LiveSessionsOptions) {
     this.streams = options.streams;
@@ -133,7 +133,7 @@ export class LiveSessions {
       readonly head: number;
       readonly entry: Pick<SessionEntry, "subscriptions">;
     },
-  ): Promise<Found> {
+  ): Promise<StoredNumbers> {
     const heard = new Map<string, number>();
     let first = 1;
     let seq = 0;

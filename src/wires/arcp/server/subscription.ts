@@ -24,7 +24,7 @@ export interface Subscriber {
   readonly job: Job;
 }
 
-export interface Beginning {
+export interface StartPoint {
   /** The position after which it reads; `ONLY_THE_END`; undefined means only what is added. */
   readonly after: number | undefined;
   /** Entries that the session which submitted the job had up to this number are left out. */
@@ -44,7 +44,7 @@ export class LiveSubscription implements JobListener {
   #isLive = false;
   #isClosed = false;
 
-  constructor({ sessions, session, job }: Subscriber, beginning: Beginning) {
+  constructor({ sessions, session, job }: Subscriber, beginning: StartPoint) {
     this.#sessions = sessions;
     this.#session = session;
     this.jobId = job.id;

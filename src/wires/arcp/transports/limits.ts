@@ -23,7 +23,7 @@ export const TRANSPORT = {
 } as const;
 
 /** The codes of an ending that this program gives: RFC 6455, 7.4.1. */
-export const ENDING = {
+export const CLOSE_CODE = {
   normal: 1000,
   leaving: 1001,
   /** Never sent: it ended without a word. */
@@ -33,7 +33,7 @@ export const ENDING = {
   overload: 1013,
 } as const;
 
-export const NORMAL: TransportEnding = { code: ENDING.normal, reason: "" };
+export const NORMAL: TransportEnding = { code: CLOSE_CODE.normal, reason: "" };
 
 /** Counted only where the length leaves a doubt: a character is three bytes at most. */
 export function exceeds(text: string, bytes: number): boolean {

@@ -7,7 +7,7 @@
 import { RollcallError } from "../../../core/errors.ts";
 import { ProcessHold } from "../../../machine/process-hold.ts";
 import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
-import { checkOutbound, ENDING, NORMAL, TRANSPORT } from "./limits.ts";
+import { checkOutbound, CLOSE_CODE, NORMAL, TRANSPORT } from "./limits.ts";
 
 /** An open end keeps the process alive, as a socket does: whoever waits at it is answered. */
 const hold = new ProcessHold();
@@ -49,7 +49,8 @@ export class MemoryLink {
 
   /** It ends without a word; what was under way is lost. */
   cut(): void {
-    for (const end of this.#ends) end.lose({ code: ENDING.lost, reason: "the connection was cut" });
+    for (const end of this.#ends)
+      end.lose({ code: CLOSE_CODE.lost, reason: "the connection was cut" });
   }
 }
 
@@ -117,7 +118,7 @@ class MemoryEnd implements Transport {
     this.#inbox.push(frame);
     this.#inboxBytes += frame.length;
     if (this.#inboxBytes > TRANSPORT.memoryBytes) {
-      const ending = { code: ENDING.overload, reason: "the other end does not read" };
+      const ending = { code: CLOSE_CODE.overload, reason: "the other end does not read" };
       this.#peer?.lose(ending);
       this.lose(ending);
     } else {
@@ -148,7 +149,7 @@ class MemoryEnd implements Transport {
     this.#isScheduled = false;
     const listener = this.#listener;
     if (!listener || this.#isOver) return;
-    const isLost = this.#ending?.code === ENDING.lost;
+    const isLost = this.#ending?.code === CLOSE_CODE.lost;
     if (this.#isPaused && !isLost) return;
     if (!this.#link.isFrozen && this.#inbox.length > 0) {
       this.#hand(listener);

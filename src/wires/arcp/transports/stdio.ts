@@ -6,7 +6,7 @@
 import type { Readable, Writable } from "node:stream";
 import { RollcallError } from "../../../core/errors.ts";
 import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
-import { checkOutbound, ENDING, NORMAL, TRANSPORT } from "./limits.ts";
+import { checkOutbound, CLOSE_CODE, NORMAL, TRANSPORT } from "./limits.ts";
 import { LineReader } from "./lines.ts";
 
 export interface StdioOptions {
@@ -57,7 +57,7 @@ class StdioTransport implements Transport {
         if (!this.#isOver) listener.onFrame(line);
       },
       onFault: (fault) => {
-        const code = fault === "too large" ? ENDING.tooLarge : ENDING.notText;
+        const code = fault === "too large" ? CLOSE_CODE.tooLarge : CLOSE_CODE.notText;
         this.#end({ code, reason: `a line that is ${fault}` });
       },
     });
@@ -107,11 +107,11 @@ class StdioTransport implements Transport {
 
   readonly #onEnd = () => {
     const isTorn = this.#lines?.isWithinLine === true;
-    const torn = { code: ENDING.lost, reason: "the peer left in the middle of a line" };
-    this.#end(isTorn ? torn : { code: ENDING.normal, reason: "the peer left" });
+    const torn = { code: CLOSE_CODE.lost, reason: "the peer left in the middle of a line" };
+    this.#end(isTorn ? torn : { code: CLOSE_CODE.normal, reason: "the peer left" });
   };
 
-  readonly #onLost = (error: Error) => this.#end({ code: ENDING.lost, reason: error.message });
+  readonly #onLost = (error: Error) => this.#end({ code: CLOSE_CODE.lost, reason: error.message });
 
   #end(ending: TransportEnding): void {
     if (this.#isOver) return;

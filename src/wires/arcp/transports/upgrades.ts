@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Transport } from "../server/transport.ts";
-import { ENDING } from "./limits.ts";
+import { CLOSE_CODE } from "./limits.ts";
 import { Vigil, type VigilOptions } from "./vigil.ts";
 import { SOCKET_OPTIONS, webSocketTransport } from "./websocket.ts";
 
@@ -63,7 +63,8 @@ export class Upgrades {
 
   /** Ends every connection. Idempotent. */
   close(): void {
-    for (const socket of this.#server.clients) socket.close(ENDING.leaving, "the runtime stops");
+    for (const socket of this.#server.clients)
+      socket.close(CLOSE_CODE.leaving, "the runtime stops");
     this.#server.close();
     this.#vigil.close();
   }

@@ -8,18 +8,18 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
-import { newWaiting, type Waiting } from "../../../net/waiting.ts";
+import { newWaiting, type WaitingCounters } from "../../../net/waiting.ts";
 import { IncompleteMessage } from "./incomplete.ts";
 import { TRANSPORT } from "./limits.ts";
 
 export interface VigilOptions {
   /** Shared by all doors of the process. */
-  readonly waiting?: Waiting | undefined;
+  readonly waiting?: WaitingCounters | undefined;
   readonly clock?: Pick<Clock, "after">;
 }
 
 export class Vigil {
-  readonly #waiting: Waiting;
+  readonly #waiting: WaitingCounters;
   readonly #clock: Pick<Clock, "after">;
   readonly #open = new Set<WebSocket>();
   /** Connections that have not answered the last ping. */

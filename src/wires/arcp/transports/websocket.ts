@@ -16,7 +16,7 @@ import { readBody } from "../../../net/http/request.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
 import { failureReason } from "../../../net/reasons.ts";
 import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
-import { checkOutbound, ENDING, exceeds, NORMAL, TRANSPORT } from "./limits.ts";
+import { checkOutbound, CLOSE_CODE, exceeds, NORMAL, TRANSPORT } from "./limits.ts";
 import { textFrames } from "./text-frames.ts";
 
 export interface WebSocketOptions {
@@ -215,7 +215,7 @@ class WebSocketTransport implements Transport {
   open(listener: TransportListener): void {
     if (this.#listener) throw new RollcallError("WRONG_STATE", "this transport is open already");
     this.#listener = listener;
-    if (this.#socket.readyState === WebSocket.CLOSED) setImmediate(this.#onClose, ENDING.lost);
+    if (this.#socket.readyState === WebSocket.CLOSED) setImmediate(this.#onClose, CLOSE_CODE.lost);
     else this.#socket.resume();
   }
 
@@ -243,7 +243,10 @@ class WebSocketTransport implements Transport {
     this.#socket.resume();
     // Queued frames go before the close frame.
     this.#outbox.flush();
-    this.#socket.close(ending.code === ENDING.lost ? ENDING.leaving : ending.code, fitting(ending));
+    this.#socket.close(
+      ending.code === CLOSE_CODE.lost ? CLOSE_CODE.leaving : ending.code,
+      fitting(ending),
+    );
   }
 
   readonly #onSent = () => {
@@ -256,7 +259,7 @@ class WebSocketTransport implements Transport {
     // As `ws` gives it unless asked otherwise.
     const bytes = data as Buffer;
     if (isBinary && !isUtf8(bytes)) {
-      this.close({ code: ENDING.notText, reason: "a frame that is not UTF-8" });
+      this.close({ code: CLOSE_CODE.notText, reason: "a frame that is not UTF-8" });
       return;
     }
     this.#listener?.onFrame(bytes.toString());
@@ -276,8 +279,8 @@ class WebSocketTransport implements Transport {
 
 /** Close codes by the error code of `ws`. */
 const CODES: Readonly<Record<string, number>> = {
-  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: ENDING.tooLarge,
-  WS_ERR_INVALID_UTF8: ENDING.notText,
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: CLOSE_CODE.tooLarge,
+  WS_ERR_INVALID_UTF8: CLOSE_CODE.notText,
 };
 
 function fitting({ reason }: TransportEnding): string {

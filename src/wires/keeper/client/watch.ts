@@ -14,7 +14,7 @@ import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import type { GrpcReplies } from "../../../net/grpc/client.ts";
 import { backOff, pause } from "../../../machine/waiting.ts";
 import type { EventSchema } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
-import { FROM_SEQUENCE, SEQUENCE } from "../server/metadata.ts";
+import { FROM_SEQUENCE, SEQUENCE_HEADER } from "../server/metadata.ts";
 import { eventFrom, type KeeperResync, type KeeperWatchItem } from "./events.ts";
 import { PACE } from "./limits.ts";
 import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
@@ -141,7 +141,7 @@ export class KeeperWatch implements AsyncIterable<KeeperWatchItem>, AsyncDisposa
         after === undefined ? {} : { [FROM_SEQUENCE]: String(after) };
       try {
         const replies = await this.#open({ ...options, metadata, signal: this.#stop.signal });
-        this.#opened(Number(replies.header(SEQUENCE) ?? NaN));
+        this.#opened(Number(replies.header(SEQUENCE_HEADER) ?? NaN));
         return replies;
       } catch (error) {
         if (!options.isPatient && codeOf(error) !== "OUT_OF_RANGE") throw error;

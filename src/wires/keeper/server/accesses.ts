@@ -12,7 +12,7 @@ import type {
 
 const { agents, leases, elections, policies, tasks } = TABLE;
 
-export const REGISTRY: Accesses<typeof RegistryService> = {
+export const REGISTRY_ACCESSES: Accesses<typeof RegistryService> = {
   register: agents.register.access,
   heartbeat: agents.heartbeat.access,
   deregister: agents.deregister.access,

@@ -14,7 +14,7 @@ export async function answered<T>(
   return engine.read(() => list);
 }
 
-interface Answered<T> {
+interface AnswerBounds<T> {
   /** All unless told otherwise. */
   readonly isWanted?: (item: T) => boolean;
   readonly weigh: (item: T) => number;
@@ -24,7 +24,7 @@ interface Answered<T> {
 export function* bounded<T>(
   what: string,
   items: Iterable<T>,
-  { isWanted = () => true, weigh }: Answered<T>,
+  { isWanted = () => true, weigh }: AnswerBounds<T>,
 ): Generator<void, T[]> {
   const list: T[] = [];
   let bytes = 0;

@@ -4,7 +4,7 @@
 export const FROM_SEQUENCE = "rollcall-from-sequence";
 
 /** Told by a stream that starts live: where it starts. */
-export const SEQUENCE = "rollcall-sequence";
+export const SEQUENCE_HEADER = "rollcall-sequence";
 
 /** The token of a claim: told with the task, and whoever sends it back is held to it. */
 export const FENCING_TOKEN = "rollcall-fencing-token";

@@ -24,7 +24,7 @@ import {
   type RegistryService,
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { KEEPER } from "./limits.ts";
-import { CLAIM_TTL_MS, FROM_SEQUENCE, RENEW_TASK, SEQUENCE } from "./metadata.ts";
+import { CLAIM_TTL_MS, FROM_SEQUENCE, RENEW_TASK, SEQUENCE_HEADER } from "./metadata.ts";
 import type { GrpcCall, Handlers } from "../../../net/grpc/service.ts";
 import { agentInfo } from "./to-proto.ts";
 
@@ -96,6 +96,6 @@ export function placeOf(engine: Engine, call: GrpcCall): Pick<WatchOptions, "fro
   const { by } = call;
   const from = numberFrom(call, FROM_SEQUENCE);
   if (from !== undefined) return { from, by };
-  call.tell(SEQUENCE, String(engine.head));
+  call.tell(SEQUENCE_HEADER, String(engine.head));
   return { by };
 }

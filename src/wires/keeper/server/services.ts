@@ -6,7 +6,7 @@ import type { Accesses, AddOptions } from "../../../net/grpc/server.ts";
 import type { Handlers } from "../../../net/grpc/service.ts";
 import type { Permit } from "../../../operations/access.ts";
 import { inSnakeCase } from "../../field-names.ts";
-import { ELECTIONS, ENTITLEMENTS, LEASES, REGISTRY, TASKS } from "./accesses.ts";
+import { ELECTIONS, ENTITLEMENTS, LEASES, REGISTRY_ACCESSES, TASKS } from "./accesses.ts";
 import { electionService } from "./election-service.ts";
 import { entitlementsService } from "./entitlements-service.ts";
 import type { AgentFinder } from "./finder.ts";
@@ -43,7 +43,7 @@ export function addKeeper(door: ServiceHost, options: KeeperOptions): void {
   const { registerBytes, createTaskBytes, completeTaskBytes } = KEEPER;
   const fieldName = inSnakeCase;
   door.add(RegistryService, registryService(engine, finder, permit), {
-    accesses: REGISTRY,
+    accesses: REGISTRY_ACCESSES,
     bytes: { register: registerBytes },
     fieldName,
   });
