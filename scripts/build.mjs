@@ -24,15 +24,20 @@ const PROGRAMS = {
 const QUICK_PROGRAMS = { sidecar: "src/bin/sidecar.ts" };
 
 /**
- * Called again and again by people, status lines and agents. CommonJS starts a fifth sooner.
- * `rollcall` is hooks, and the way to all else; `acp` is the proxy, for which an editor waits,
- * and `acp-attendant` the thread beside it. Of `ls` what is rare is in files of its own.
+ * Called again and again by people, status lines and agents. CommonJS starts a fifth sooner. These
+ * two only choose the program behind them (src/bin/start.ts).
  */
-const FRONT = {
-  rollcall: "src/bin/rollcall.ts",
+const FRONT = { rollcall: "src/bin/rollcall.ts", "agent-status": "src/bin/agent-status.ts" };
+
+/**
+ * `acp` is the proxy, for which an editor waits, and `acp-attendant` the thread beside it. Of `ls`
+ * what is rare is in files of its own.
+ */
+const BEHIND = {
+  hook: "src/bin/hook.ts",
+  status: "src/bin/status.ts",
   acp: "src/bin/acp.ts",
   "acp-attendant": "src/bin/acp-attendant.ts",
-  "agent-status": "src/bin/agent-status.ts",
 };
 
 const LS = { ls: "src/bin/ls.ts" };
@@ -107,6 +112,9 @@ async function buildPrograms(directory) {
   for (const [name, source] of Object.entries(present(FRONT))) {
     await bundle({ [name]: source }, bin, { whole: true, format: "cjs", banner: () => SHEBANG });
     fs.chmodSync(join(bin, `${name}.cjs`), 0o755);
+  }
+  for (const [name, source] of Object.entries(present(BEHIND))) {
+    await bundle({ [name]: source }, bin, { whole: true, format: "cjs" });
   }
   await bundle(present(LS), bin, { format: "cjs", operations: ["fleet.list"] });
   for (const [name] of [...Object.entries(programs), ...quick]) {

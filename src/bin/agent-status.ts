@@ -1,4 +1,4 @@
-/** The binary `agent-status`: status files, with the flags that its users know. */
-import { agentStatus } from "../cli/status/agent-status.ts";
+/** The binary `agent-status`; what it does is in bin/status.ts, whose compiled code is kept. */
+import { startKept } from "./start.ts";
 
-void agentStatus(process.argv.slice(2));
+startKept("status.cjs");

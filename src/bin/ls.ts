@@ -15,7 +15,8 @@ async function run(): Promise<void> {
     await context.err.line(describeError(error, context.err, context.env));
     context.endWith(exitCodeOf(error));
   }
-  process.exitCode = context.exitCode;
+  // When all of it is written; the rest would only be taking down what ends with the process.
+  process.stdout.write("", () => process.exit(context.exitCode));
 }
 
 void run();

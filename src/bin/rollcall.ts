@@ -1,25 +1,16 @@
 /**
- * The program `rollcall`. Coding agents wait for their hooks, and the command line alone would cost
- * more than all that a hook does: so hooks are dealt with here, and all else is in another file. So
- * are the proxy that an editor waits for, and `ls`. Built as CommonJS, with which Node starts a
- * fifth faster.
+ * The program `rollcall`. Coding agents wait for their hooks, editors for the proxy, people and
+ * prompts for `ls`, and the command line alone would cost more than all that these do: so each of
+ * them is a program of its own, and all else is in another file. Built as CommonJS, with which Node
+ * starts a fifth faster.
  */
-import * as module from "node:module";
 import { isProxyCall } from "../cli/acp/words.ts";
 import { isPlainCall } from "../cli/fleet/words.ts";
-import { hook } from "../coding-agents/hooks/hook.ts";
+import { start, startKept } from "./start.ts";
 
 const [word, ...rest] = process.argv.slice(2);
 const [host = "--help"] = rest;
-if (word === "hook" && !host.startsWith("-")) void hook(host);
-else if (word === "acp" && isProxyCall(rest)) start("./acp.cjs");
-else if (word === "ls" && isPlainCall(rest)) {
-  // Where Node can, compiled code is kept for the next start.
-  (module as { enableCompileCache?: () => void }).enableCompileCache?.();
-  start("./ls.cjs");
-} else void import(new URL("./rollcall.js", import.meta.url).href);
-
-/** By `import` Node would read all of it first, for its exports. */
-function start(program: string): void {
-  module.createRequire(import.meta.url)(program);
-}
+if (word === "hook" && !host.startsWith("-")) start("hook.cjs");
+else if (word === "acp" && isProxyCall(rest)) start("acp.cjs");
+else if (word === "ls" && isPlainCall(rest)) startKept("ls.cjs");
+else void import(new URL("./rollcall.js", import.meta.url).href);

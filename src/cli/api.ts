@@ -46,7 +46,15 @@ interface DocumentedOperation {
 
 type Content = { readonly "application/json": { readonly schema: Schema } };
 
+const known = new Map<OperationName, ApiOperation>();
+
 export function apiOperation(name: OperationName): ApiOperation {
+  const operation = known.get(name) ?? describedOperation(name);
+  known.set(name, operation);
+  return operation;
+}
+
+function describedOperation(name: OperationName): ApiOperation {
   const { paths, components } = apiDocument();
   for (const [path, methods] of Object.entries(paths)) {
     const { get, post } = methods as Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 import type { CommandContext, StricliProcess } from "@stricli/core";
 import { RollcallError } from "../core/errors.ts";
 import type { Environment } from "../machine/surroundings.ts";
-import { Output, whenReaderLeaves, type Sink } from "./terminal/output.ts";
+import { Output, whenReaderLeaves } from "./terminal/output.ts";
 
 export interface Context extends CommandContext {
   readonly process: StricliProcess;
@@ -23,18 +23,31 @@ export interface SystemContext extends Context {
 
 /** The real thing: this process. */
 export function systemContext(env: Environment): SystemContext {
-  const { stdout, stderr } = process;
+  const { stdout } = process;
   // Made when first needed: most commands are over before anybody could interrupt them.
   let interrupted: AbortController | undefined;
   const interruption = () => (interrupted ??= new AbortController());
   const stop = () => interruption().abort(new RollcallError("CANCELLED", "interrupted"));
-  for (const stream of [stdout, stderr]) whenReaderLeaves(stream, stop);
+  whenReaderLeaves(stdout, stop);
+  // So is stderr: most commands have nothing to say there.
+  let opened: typeof process.stderr | undefined;
+  const stderr = () => {
+    if (!opened) whenReaderLeaves((opened = process.stderr), stop);
+    return opened;
+  };
+  let err: Output | undefined;
   let exitCode = 0;
   return {
     // Not the process itself: exit codes and colours are not the parser's to choose.
-    process: { stdout: plain(stdout), stderr: plain(stderr), env },
+    process: {
+      stdout: { write: (text) => void stdout.write(text) },
+      stderr: { write: (text) => void stderr().write(text) },
+      env,
+    },
     out: new Output(stdout, env),
-    err: new Output(stderr, env),
+    get err() {
+      return (err ??= new Output(stderr(), env));
+    },
     env,
     untilInterrupted() {
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
@@ -57,7 +70,3 @@ export function systemContext(env: Environment): SystemContext {
 }
 
 const CTRL_C = 3;
-
-function plain(stream: Sink): { write(text: string): void } {
-  return { write: (text) => void stream.write(text) };
-}

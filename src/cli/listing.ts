@@ -100,7 +100,7 @@ export async function showList<Item, Answer extends object>(
   if (listed.items.length === 0) return note(context, look.nothing);
   const isWhole = !context.out.isTerminal;
   const lines = rowsOf(look, listed, { look: lookOf(context), isWhole });
-  for (const line of lines) await context.out.line(line);
+  await context.out.line(lines.join("\n"));
   const more = listed.total - listed.items.length;
   if (more > 0) await note(context, `${more} more: --limit says how many are shown`);
 }

@@ -5,22 +5,20 @@
  *
  * The result is one line. A character that was a line break or a tab becomes a space.
  */
+import { lazyRegExp } from "./lazy-regexp.ts";
 
 /**
  * Whole sequences first, with their payload: ESC [ … and its one-byte form; then those that carry a
  * string (titles, clipboard, device control), which a terminal swallows up to their end.
  */
-const SEQUENCES = new RegExp(
-  [
-    String.raw`(?:\x1b\[|\x9b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]?`,
-    String.raw`(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?`,
-    String.raw`\x1b[\x20-\x2f]*[\x30-\x7e]?`,
-  ].join("|"),
-  "g",
-);
+const SEQUENCES = lazyRegExp("g", [
+  String.raw`(?:\x1b\[|\x9b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]?`,
+  String.raw`(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?`,
+  String.raw`\x1b[\x20-\x2f]*[\x30-\x7e]?`,
+]);
 
 /** Line breaks of every kind, and tabs. */
-const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
+const BREAKS = lazyRegExp("g", [String.raw`[\t\n\v\f\r\u0085\u2028\u2029]+`]);
 
 /**
  * Controls; soft hyphen; Arabic letter mark, left-to-right and right-to-left marks, embeddings,
@@ -28,13 +26,10 @@ const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
  * mark; interlinear annotation; language tags, in which text can hide. The zero-width joiner stays:
  * emoji need it.
  */
-const INVISIBLE = new RegExp(
-  [
-    String.raw`[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e]`,
-    String.raw`[\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]`,
-  ].join("|"),
-  "gu",
-);
+const INVISIBLE = lazyRegExp("gu", [
+  String.raw`[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e]`,
+  String.raw`[\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]`,
+]);
 
 /**
  * Nearly everything there is: ASCII, European letters, and the punctuation, arrows, box lines and
@@ -49,21 +44,21 @@ export function isPlain(text: string): boolean {
 }
 
 /** Marks that sit on the character before them; a few make a letter, hundreds make a mess. */
-const STACKED = /(\p{M}{4})\p{M}+/gu;
+const STACKED = lazyRegExp("gu", [String.raw`(\p{M}{4})\p{M}+`]);
 
 export function clean(text: string): string {
   if (isPlain(text)) return text;
   return text
-    .replace(SEQUENCES, "")
-    .replace(BREAKS, " ")
-    .replace(INVISIBLE, "")
-    .replace(STACKED, "$1")
+    .replace(SEQUENCES(), "")
+    .replace(BREAKS(), " ")
+    .replace(INVISIBLE(), "")
+    .replace(STACKED(), "$1")
     .replace(/\p{Cs}/gu, "\ufffd");
 }
 
 /** JSON that means the same and holds nothing a terminal would act on. */
 export function cleanJson(value: unknown): string {
-  return JSON.stringify(value).replace(INVISIBLE, (found) => {
+  return JSON.stringify(value).replace(INVISIBLE(), (found) => {
     const units = Array.from({ length: found.length }, (_, i) => found.charCodeAt(i));
     return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
   });

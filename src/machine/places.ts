@@ -13,6 +13,11 @@ export function configFolder(env: Environment = process.env): string {
   return folderIn(env["XDG_CONFIG_HOME"], [".config"], env);
 }
 
+/** For what can be made again. */
+export function cacheFolder(env: Environment = process.env): string {
+  return folderIn(env["XDG_CACHE_HOME"], [".cache"], env);
+}
+
 /** In the base folder that the variable names, or in the usual one below the home. */
 function folderIn(base: string | undefined, usual: readonly string[], env: Environment): string {
   const isUsable = base !== undefined && isAbsolute(base);

@@ -3,20 +3,18 @@
  * what is clean may come here: see clean.ts. Plain text, which is nearly everything, never loads
  * the segmenter.
  */
+import { lazyRegExp } from "../../core/lazy-regexp.ts";
 import { isPlain } from "./clean.ts";
 
 /** Shown as two columns: East Asian wide and full-width blocks, and pictures. */
-const WIDE = new RegExp(
-  [
-    String.raw`^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff]`,
-    String.raw`^[\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]`,
-    String.raw`^[\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]`,
-    String.raw`^\p{Emoji_Presentation}|^\p{RI}{2}|^.\ufe0f`,
-  ].join("|"),
-  "u",
-);
+const WIDE = lazyRegExp("u", [
+  String.raw`^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff]`,
+  String.raw`^[\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]`,
+  String.raw`^[\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]`,
+  String.raw`^\p{Emoji_Presentation}|^\p{RI}{2}|^.\ufe0f`,
+]);
 
-const NOTHING = /^[\p{M}\u200c\u200d]+$/u;
+const NOTHING = lazyRegExp("u", [String.raw`^[\p{M}\u200c\u200d]+$`]);
 
 const ELLIPSIS = "…";
 
@@ -28,8 +26,8 @@ function graphemes(text: string): Iterable<{ readonly segment: string }> {
 }
 
 function columnsOf(grapheme: string): number {
-  if (NOTHING.test(grapheme)) return 0;
-  return WIDE.test(grapheme) ? 2 : 1;
+  if (NOTHING().test(grapheme)) return 0;
+  return WIDE().test(grapheme) ? 2 : 1;
 }
 
 export function widthOf(text: string): number {
