@@ -35,7 +35,7 @@ beforeAll(async () => {
     hot: {
       "/events": {
         access: ADMITTED,
-        handle: (_, response, by) => streams.send(response, by, source),
+        handle: (_, response, by) => streams.send(response, { by, start: source }),
       },
     },
   });

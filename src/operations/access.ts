@@ -4,6 +4,7 @@
  */
 import { accessTo, permit, type Access } from "../core/access.ts";
 import type { By } from "../core/by.ts";
+import type { Policies } from "../core/policies.ts";
 import type { AuditedAct } from "../engine/audit.ts";
 import type { State } from "../core/state.ts";
 
@@ -31,6 +32,21 @@ export function permitBy(engine: PolicySource, onDenied?: OnDenied): Permit {
         throw error;
       }
     });
+}
+
+/**
+ * For what goes on after its caller was let in: the function that it gives back asks again, once a
+ * policy has changed since the last time.
+ */
+export function onPolicyChange(engine: PolicySource, ask: (policies: Policies) => void) {
+  const versionOf = ({ policies }: State) => ({ policies, changes: policies.changes });
+  let asked = engine.peek(versionOf);
+  return (): void => {
+    const now = engine.peek(versionOf);
+    if (now.policies === asked.policies && now.changes === asked.changes) return;
+    ask(now.policies);
+    asked = now;
+  };
 }
 
 type OnDenied = (act: AuditedAct, reason: string) => void;

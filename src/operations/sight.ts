@@ -10,7 +10,7 @@ import type { Principal } from "../core/principals.ts";
 import { seesEvent, sightOf } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fleet } from "../fleet/fleet.ts";
-import { ACCESS } from "./access.ts";
+import { ACCESS, onPolicyChange } from "./access.ts";
 import { TABLE } from "./table.ts";
 
 /** The same services, with the fleet as the caller sees it. */
@@ -45,38 +45,37 @@ const TOPICS: Readonly<Record<NounOf<Topic>, Access>> = {
 /** All kinds of events, by the nouns that their topics begin with. */
 export const EVENT_KINDS: readonly string[] = Object.keys(TOPICS);
 
-/** Which events a watcher is shown; nothing where it is shown all of them. */
+/** Which events a watcher is shown, as the policies are then; nothing where it is shown all. */
 export function shownTo(engine: Pick<Engine, "peek">, caller: Principal) {
   // No policy narrows an admin.
   if (caller.roles.includes("admin")) return undefined;
   const sight = sightOf(caller);
-  const hidden = new HiddenTopics(caller);
-  return (event: Event) =>
-    engine.peek((state) => !hidden.by(state.policies, event) && seesEvent(sight, state, event));
+  let hidden = engine.peek(({ policies }) => hiddenFrom(caller, policies));
+  const lookAgain = onPolicyChange(engine, (policies) => (hidden = hiddenFrom(caller, policies)));
+  return (event: Event): boolean => {
+    lookAgain();
+    const noun = event.type.slice(0, event.type.indexOf("."));
+    return !hidden.has(noun) && engine.peek((state) => seesEvent(sight, state, event));
+  };
 }
 
-/** The kinds of events that a caller may not read about, asked anew when a policy changed. */
-class HiddenTopics {
-  readonly #caller: Principal;
-  #policies: Policies | undefined;
-  #changes = 0;
-  #hidden: ReadonlySet<string> = new Set();
+/** The kinds of events that a caller may not read about. */
+function hiddenFrom(caller: Principal, policies: Policies): ReadonlySet<string> {
+  const isHidden = (access: Access) => !judge(policies, caller, access).allowed;
+  const isDeaf = isHidden(ACCESS.events);
+  const hidden = Object.entries(TOPICS).filter(([, access]) => isDeaf || isHidden(access));
+  return new Set(hidden.map(([noun]) => noun));
+}
 
-  constructor(caller: Principal) {
-    this.#caller = caller;
-  }
-
-  by(policies: Policies, { type }: Event): boolean {
-    if (this.#policies !== policies || this.#changes !== policies.changes) this.#ask(policies);
-    return this.#hidden.has(type.slice(0, type.indexOf(".")));
-  }
-
-  #ask(policies: Policies): void {
-    const isHidden = (access: Access) => !judge(policies, this.#caller, access).allowed;
-    const isDeaf = isHidden(ACCESS.events);
-    const hidden = Object.entries(TOPICS).filter(([, access]) => isDeaf || isHidden(access));
-    this.#policies = policies;
-    this.#changes = policies.changes;
-    this.#hidden = new Set(hidden.map(([noun]) => noun));
-  }
+/** Whether a caller that was let in still may; nothing where no policy can change that. */
+export function mayStill(engine: Pick<Engine, "peek">, caller: Principal, access: Access) {
+  if (caller.roles.includes("admin")) return undefined;
+  let allowed = true;
+  const lookAgain = onPolicyChange(engine, (policies) => {
+    ({ allowed } = judge(policies, caller, access));
+  });
+  return (): boolean => {
+    lookAgain();
+    return allowed;
+  };
 }

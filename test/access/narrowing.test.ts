@@ -1,16 +1,23 @@
-/** A denial of one resource, at the doors of a real daemon: the call says which one it means. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/**
+ * A denial at the doors of a real daemon: of one resource, where the call says which one it means,
+ * and of what a stream tells that was opened before.
+ */
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startEmbedded, type Embedded } from "../../src/embedded.ts";
-import { LeaseService } from "../../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
+import {
+  ElectionService,
+  LeaseService,
+} from "../../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { Person } from "./person.ts";
 
 let daemon: Embedded;
 let ci: Person;
+let admin: Person;
 
 beforeAll(async () => {
   daemon = await startEmbedded();
   ci = await Person.with(daemon, "ci", "agent");
-  await using admin = await Person.with(daemon, "root", "admin");
+  admin = await Person.with(daemon, "root", "admin");
   const deny = { effect: "deny", subject: "token:ci" };
   const prod = { ...deny, id: "prod", action: "lease.*", resource: "lease:prod/*" };
   await admin.post("/v1/policies/set", prod);
@@ -23,7 +30,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await ci[Symbol.asyncDispose]();
+  for (const person of [ci, admin]) await person[Symbol.asyncDispose]();
   await daemon.close();
 });
 
@@ -58,4 +65,57 @@ test("ARCP refuses what is denied, and nothing besides", async () => {
     await expect(client.submit({ agent })).rejects.toThrow(/denied by policy "rm"/);
   }
   await expect(client.submit({ agent: "other" })).rejects.toThrow(/other/);
+});
+
+const ROW = {
+  alias: "script:streamed",
+  agentId: "streamed",
+  facts: { liveness: { value: "alive" } },
+};
+
+test.each([
+  ["/v1/fleet", "fleet.read"],
+  ["/v1/fleet/streamed", "fleet.read"],
+  ["/v1/fleet/streamed/timeline", "fleet.read"],
+  ["/v1/questions", "question.read"],
+  ["/v1/directory/events", "directory.read"],
+])("a stream of %s ends once its caller is denied it, and says why", async (path, action) => {
+  const id = action.replace(".", "-");
+  const secret = `after ${path}`;
+  await ci.post("/v1/fleet/reports", ROW);
+  const stream = await ci.stream(path);
+  await vi.waitFor(() => expect(stream.heard).not.toBe(""));
+  await admin.post("/v1/policies/set", {
+    id,
+    effect: "deny",
+    subject: "token:ci",
+    action,
+    resource: "*",
+  });
+  await ci.post("/v1/fleet/reports", { ...ROW, facts: { ...ROW.facts, goal: secret } });
+  await vi.waitFor(() => expect(stream.heard).toContain(`denied by policy \\"${id}\\"`));
+  expect(stream.heard).not.toContain(secret);
+  await expect(ci.stream(path)).rejects.toThrow("403");
+  await admin.post("/v1/policies/delete", { id });
+});
+
+test("a watcher of an election is told nothing once it is denied the group", async () => {
+  const { watchElection, campaign } = ElectionService.method;
+  const { body } = await ci.post("/v1/agents/register", { card: { name: "candidate" } });
+  const { agentId } = body["agent"] as { readonly agentId: string };
+  const [own, all] = [ci, admin].map((each) => each.watch(watchElection, { group: "watched" }));
+  await ci.call(campaign, { group: "watched", agentId });
+  await vi.waitFor(() => expect(own?.heard).toContain(agentId));
+  await admin.post("/v1/policies/set", {
+    id: "group",
+    effect: "deny",
+    subject: "token:ci",
+    action: "election.read",
+    resource: "group:watched",
+  });
+  const told = own?.heard;
+  await admin.post("/v1/elections/resign", { group: "watched", agentId });
+  await vi.waitFor(() => expect(all?.heard.length).toBeGreaterThan(told?.length ?? 0));
+  expect(own?.heard).toBe(told);
+  await admin.post("/v1/policies/delete", { id: "group" });
 });

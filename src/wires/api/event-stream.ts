@@ -34,7 +34,7 @@ export class EventStreams extends SseStreams {
       throw new RollcallError("NOT_FOUND", `no ${request.method ?? ""} /v1/events`);
     }
     const options = watchOptionsOf(request);
-    await this.send(response, by, () => {
+    const start = () => {
       const { head } = this.#engine;
       const isVisible = shownTo(this.#engine, by.principal);
       const watch = this.#engine.watch({ ...options, by, isVisible });
@@ -42,7 +42,8 @@ export class EventStreams extends SseStreams {
       const first = options.from === undefined ? [placeFrame("bookmark", head)] : [];
       const frames = framesOf(watch, { first, sight: sightOf(by.principal) });
       return { frames, cut: watch.cut, close: () => watch.close() };
-    });
+    };
+    await this.send(response, { by, start });
   };
 }
 

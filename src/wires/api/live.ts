@@ -10,7 +10,7 @@ import { FILTERS } from "../../operations/fleet.ts";
 import { jobNow, jobs } from "../../operations/jobs.ts";
 import type { OperationServices } from "../../operations/operation.ts";
 import { STATE } from "../../operations/questions.ts";
-import type { OperationName } from "../../operations/table.ts";
+import { TABLE, type OperationName } from "../../operations/table.ts";
 import { placeFrame } from "./event-frames.ts";
 import { placeOf } from "./event-query.ts";
 import { framesOf } from "./event-stream.ts";
@@ -99,6 +99,7 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
 /** The events of the directory alone, from where the client stood. */
 export const DIRECTORY_EVENTS = {
   path: "/v1/directory/events",
+  access: TABLE.directory.list.access,
   ...live({
     about: "The events of the directory alone, as `GET /v1/events` tells them.",
     input: z.strictObject({ from }),

@@ -7,11 +7,11 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { z } from "zod";
 import type { By } from "../../core/by.ts";
 import { messageFor, RollcallError } from "../../core/errors.ts";
-import { ACCESS, type Permit } from "../../operations/access.ts";
+import { ACCESS, onPolicyChange, type Permit } from "../../operations/access.ts";
 import type { OperationCall, Operation, OperationServices } from "../../operations/operation.ts";
 import { parse } from "../../operations/parse.ts";
 import { servicesFor } from "../../operations/sight.ts";
-import { operations, TABLE } from "../../operations/table.ts";
+import { operations } from "../../operations/table.ts";
 import { ADMITTED, type HttpContext, type Route } from "../route.ts";
 import { DIRECTORY_EVENTS, LIVE, type Live } from "./live.ts";
 import { openApiText } from "./openapi.ts";
@@ -34,7 +34,7 @@ export function apiRoutes(options: ApiOptions): readonly Route[] {
     {
       ...get,
       path: DIRECTORY_EVENTS.path,
-      access: TABLE.directory.list.access,
+      access: DIRECTORY_EVENTS.access,
       handle: streamOf(DIRECTORY_EVENTS, options),
     },
     ...operations().map(([name, operation]) => routeOf(operation, LIVE[name], options)),
@@ -103,7 +103,7 @@ function readerOf({ path, input }: PathAndInput): (c: HttpContext) => Input {
 }
 
 function streamOf(
-  live: Live & PathAndInput & Partial<Pick<Operation, "access">>,
+  live: Live & Pick<Operation, "path" | "input" | "access">,
   { streams, lookers, permit, ...services }: ApiOptions,
 ) {
   const inputOf = readerOf(live);
@@ -112,10 +112,12 @@ function streamOf(
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
     const { by } = c.env;
-    if (live.access) permit(by, live.access, input);
+    const ask = () => permit(by, live.access, input);
+    ask();
+    const check = onPolicyChange(services.engine, ask);
     const seen = servicesFor(services, by);
     const start = await live.prepare(seen, input, { lastEventId, by });
-    await places.send(c.env.outgoing, by, start);
+    await places.send(c.env.outgoing, { by, start, check });
     return RESPONSE_ALREADY_SENT;
   };
 }

@@ -6,6 +6,9 @@
  *              │                   │ cut by the source, or nothing read for too long
  *              │ source ends       ▼
  *              └──────────▶ event: error, end
+ *
+ * A stream may outlive what its caller may do: it is asked for again before each frame, and twice a
+ * second while there is none.
  */
 import type { ServerResponse } from "node:http";
 import { RollcallError } from "../../core/errors.ts";
@@ -28,6 +31,14 @@ export interface SseSource {
   close(): void;
 }
 
+/** A stream to be sent. */
+export interface StreamRequest {
+  readonly by: By;
+  readonly start: () => SseSource;
+  /** Throws once the caller may not have it any more. */
+  readonly check?: () => void;
+}
+
 export interface StreamsOptions {
   readonly clock?: Clock;
   readonly maxStreams?: number;
@@ -41,6 +52,9 @@ export class SseStreams {
   readonly #answers: WaitingBytes | undefined;
   readonly #maxStreams: number;
   readonly #holdings = new Holdings();
+  /** Those of callers that may be denied them later. */
+  readonly #checked = new Set<SseStream>();
+  #stopLooking: (() => void) | undefined;
 
   constructor({ clock = systemClock, answers, ...options }: StreamsOptions) {
     const { maxStreams = EVENT_STREAM.streams } = options;
@@ -54,17 +68,43 @@ export class SseStreams {
   }
 
   /** Resolves when the stream is over. Rejects only before anything was sent. */
-  async send(response: ServerResponse, { principal }: By, start: () => SseSource): Promise<void> {
-    const wish = wishOf(this.#holdings, principal.name);
+  async send(response: ServerResponse, { by, start, check }: StreamRequest): Promise<void> {
+    const { name } = by.principal;
+    const wish = wishOf(this.#holdings, name);
     checkShare({ limit: this.#maxStreams, noun: "streams" }, wish);
-    const source = start();
-    this.#holdings.add(principal.name);
+    const [clock, answers] = [this.#clock, this.#answers];
+    const stream = new SseStream(response, start(), { clock, answers, check });
+    this.#holdings.add(name);
+    if (check) {
+      this.#checked.add(stream);
+      this.#stopLooking ??= this.#lookLater();
+    }
     try {
-      await new SseStream(response, source, { clock: this.#clock, answers: this.#answers }).run();
+      await stream.run();
     } finally {
-      this.#holdings.remove(principal.name);
+      this.#holdings.remove(name);
+      this.#checked.delete(stream);
+      if (this.#checked.size === 0) this.#rest();
     }
   }
+
+  #lookLater(): () => void {
+    return this.#clock.after(EVENT_STREAM.lookMs, () => {
+      for (const stream of this.#checked) stream.look();
+      this.#stopLooking = this.#lookLater();
+    });
+  }
+
+  #rest(): void {
+    this.#stopLooking?.();
+    this.#stopLooking = undefined;
+  }
+}
+
+interface SseStreamOptions {
+  readonly clock: Clock;
+  readonly answers: WaitingBytes | undefined;
+  readonly check: StreamRequest["check"] | undefined;
 }
 
 class SseStream {
@@ -72,17 +112,27 @@ class SseStream {
   readonly #source: SseSource;
   readonly #clock: Clock;
   readonly #answers: WaitingBytes | undefined;
+  readonly #check: (() => void) | undefined;
+  /** Aborts, with the reason, once its caller may not have it any more. */
+  readonly #denied = new AbortController();
   #stopHeartbeat: () => void = () => undefined;
 
-  constructor(
-    response: ServerResponse,
-    source: SseSource,
-    { clock, answers }: { readonly clock: Clock; readonly answers: WaitingBytes | undefined },
-  ) {
+  constructor(response: ServerResponse, source: SseSource, options: SseStreamOptions) {
     this.#response = response;
     this.#source = source;
-    this.#clock = clock;
-    this.#answers = answers;
+    this.#clock = options.clock;
+    this.#answers = options.answers;
+    this.#check = options.check;
+  }
+
+  /** Ends the stream if its caller may not have it any more. */
+  look(): void {
+    try {
+      if (!this.#denied.signal.aborted) this.#check?.();
+    } catch (error) {
+      this.#denied.abort(error);
+      this.#source.close();
+    }
   }
 
   /** Others need the room that this one's unread frames take. */
@@ -102,6 +152,8 @@ class SseStream {
         this.#beatLater();
         const next = await frames.next();
         this.#stopHeartbeat();
+        this.look();
+        this.#denied.signal.throwIfAborted();
         if (next.done === true) throw new RollcallError("UNAVAILABLE", "this node is closing");
         await this.#write(next.value);
       }
@@ -121,18 +173,21 @@ class SseStream {
     if (response.write(bytes)) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const { cut } = this.#source;
+      const denied = this.#denied.signal;
       const settle = (error?: Error) => {
         cancel();
         this.#answers?.release(this);
         response.off("drain", onDrain);
         response.off("close", onClose);
         cut?.removeEventListener("abort", onCut);
+        denied.removeEventListener("abort", onDenied);
         if (error) reject(error);
         else resolve();
       };
       const onDrain = () => settle();
       const onClose = () => settle(gone());
       const onCut = () => settle(cut?.reason as RollcallError);
+      const onDenied = () => settle(denied.reason as RollcallError);
       const cancel = this.#clock.after(EVENT_STREAM.stallMs, () => {
         const message = `nothing was read for ${EVENT_STREAM.stallMs} ms`;
         settle(new RollcallError("SLOW_CONSUMER", message));
@@ -140,6 +195,7 @@ class SseStream {
       response.on("drain", onDrain);
       response.on("close", onClose);
       cut?.addEventListener("abort", onCut);
+      denied.addEventListener("abort", onDenied);
       if (cut?.aborted) onCut();
       else this.#answers?.hold(this, response.writableLength);
     });

@@ -1,7 +1,10 @@
 /** Groups of agents of which one leads, and the stream of who does. */
 import { create } from "@bufbuild/protobuf";
+import { accessTo } from "../../../core/access.ts";
 import { key } from "../../../core/fields.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { mayStill } from "../../../operations/sight.ts";
+import { ELECTIONS } from "./accesses.ts";
 import { EventFeed } from "./event-feed.ts";
 import { check } from "./from-proto.ts";
 import {
@@ -27,7 +30,10 @@ export function electionService(engine: Engine): Handlers<typeof ElectionService
 
     watchElection({ group }, call) {
       check(key("group", group));
-      const watch = engine.watch({ prefixes: ["leader.changed"], ...placeOf(engine, call) });
+      const access = accessTo(ELECTIONS.watchElection, { group });
+      const isVisible = mayStill(engine, call.by.principal, access);
+      const options = { prefixes: ["leader.changed"], isVisible, ...placeOf(engine, call) };
+      const watch = engine.watch(options);
       return new EventFeed(
         watch,
         ({ event }) => event.type === "leader.changed" && event.election.group === group,
