@@ -2,8 +2,8 @@
  * One bit of one file flips while nobody has it open. At the next start that is harmless (all that
  * can be read is the same) or refused (a code of storage, with the file in the message), and the
  * next token is above all that were handed out before; also if the operator then moves the database
- * away to start empty. Before the start the operator looks with `doctor --deep`, which refuses what
- * the start refuses and leaves it to be refused, and makes a backup: that is refused, or holds the
+ * away to start empty. Before the start the operator looks with `doctor --deep` and makes a backup:
+ * both refuse what the start refuses, and leave it to be refused. A backup that is made holds the
  * very content. Anything else was believed.
  */
 import { openSync, closeSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
@@ -133,11 +133,12 @@ async function lookedAt(life: Ended, path: string): Promise<Outcome> {
   const backup = await outcomeOf(path, () => backUp({ path, target, madeBy: "flips" }));
   const outcome = await started(life, path);
   if (outcome.kind === "believed") return outcome;
-  for (const each of [look, backup]) if (each.kind === "believed") return each;
-  if (look.kind === "harmless" && outcome.kind === "refused") {
-    return { kind: "believed", why: `doctor finds nothing, but a start: ${outcome.message}` };
+  for (const [reader, each] of Object.entries({ doctor: look, backup })) {
+    if (each.kind === "believed") return each;
+    if (each.kind === "harmless" && outcome.kind === "refused") {
+      return { kind: "believed", why: `${reader} finds nothing, but a start: ${outcome.message}` };
+    }
   }
-  // A backup has no free pages, so it may be whole where the file is not.
   if (backup.kind === "refused") return outcome;
   const again = await restored(life, target);
   return again.kind === "harmless" ? outcome : { kind: "believed", why: "its backup is another" };

@@ -44,7 +44,11 @@ export function partOf(target: string): string {
 /** Of what is committed now, while the writer goes on. */
 export async function makeBackup(path: string, request: BackupRequest): Promise<BackupFacts> {
   const { target, ...described } = request;
-  await using(path, (database) => copyInto(database, target));
+  await using(path, (database) => {
+    // Pages that hold nothing are not copied, but a start would refuse them.
+    checkPages(database, path);
+    copyInto(database, target);
+  });
   const part = partOf(target);
   const found = await using(part, (database) => {
     // SQLite copies an index as it is, also one that leaves out a row. What is wrong is so there.

@@ -134,6 +134,21 @@ test("an index that leaves out a row gets into no backup", async () => {
   expect(fs.readdirSync(dirname(path)).filter((name) => name.includes("backup"))).toEqual([]);
 });
 
+test("damage of a page that holds nothing, which a start refuses, is no backup either", async () => {
+  const { store, path, ...options } = await inUse();
+  await store.streams.append("large", ["x".repeat(1 << 20)]);
+  await store.streams.remove("large");
+  await store.close();
+  const bytes = fs.readFileSync(path);
+  const firstFreePage = bytes.readUInt32BE(32);
+  expect(firstFreePage).toBeGreaterThan(0);
+  const count = (firstFreePage - 1) * 4096 + 4;
+  bytes.writeUInt32BE(bytes.readUInt32BE(count) - 1, count);
+  fs.writeFileSync(path, bytes);
+  await expect(backUp({ path, ...options })).rejects.toThrow(`${path} is damaged`);
+  await expect(sqliteStore({ path }).log.open()).rejects.toThrow(`${path} is damaged`);
+});
+
 test("compacting gives room back, and all that was there stays", async () => {
   const { store, path } = await inUse();
   await store.streams.append("large", ["x".repeat(1 << 20)]);
