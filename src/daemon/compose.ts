@@ -28,6 +28,7 @@ import { LocalUsers } from "../identity/local-users.ts";
 import { Networks } from "../identity/networks.ts";
 import { Origins } from "../identity/origin.ts";
 import { PeerUsers } from "../identity/peer-users.ts";
+import { ProxyUsers } from "../identity/proxy-users.ts";
 import { BearerTokens } from "../identity/tokens.ts";
 import type { Config } from "./config.ts";
 import { openDoors, type Doors } from "./doors.ts";
@@ -112,12 +113,12 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       },
     });
     opened.engine = engine;
-    const users = new LocalUsers({
+    const machine = {
       trust: config.localTrust,
-      allowed: config.allowedUsers,
       users: new PeerUsers({ clock }),
       uid: process.getuid?.(),
-    });
+    };
+    const users = new LocalUsers({ ...machine, allowed: config.allowedUsers });
     const jwts =
       config.oidc && new JwtCallers({ config: config.oidc, fetcher: issuerFetcher(), clock });
     const ownToken = new OwnToken(config);
@@ -126,6 +127,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       trusted: config.trust,
       isInsecure: config.insecure,
       hasTls: pair !== undefined,
+      proxyUsers: new ProxyUsers({ ...machine, allowed: config.proxyUsers }),
     });
     const certificates = new Certificates({ clients: config.tlsClients, clock });
     const identity = chain({

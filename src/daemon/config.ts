@@ -85,6 +85,8 @@ export interface Config {
   readonly trust: readonly InRole[];
   /** Ranges of proxies that say where a call comes from. */
   readonly trustedProxies: readonly string[];
+  /** The users of proxies on this machine. */
+  readonly proxyUsers: readonly { readonly name: string; readonly uid: number }[];
   /** Whether tokens may come from other machines without TLS. */
   readonly insecure: boolean;
   readonly reflection: boolean;
@@ -153,12 +155,16 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     socket: socketPath(pathOf("socket", voices, home), platform === "win32" ? undefined : state),
     localTrust,
     localTokenFile: localTrust === "token" ? localTokenFile(state) : undefined,
-    allowedUsers: await usersOf(values.allowed_users ?? []),
+    allowedUsers: await usersOf("allowed_users", values.allowed_users ?? []),
     oidc: oidcOf(values),
     tls: tlsFiles(values, (name) => pathOf(name, voices, home)),
     tlsClients: values.tls_clients ?? [],
     trust: values.trust ?? [],
     trustedProxies: values.trusted_proxies ?? [],
+    proxyUsers: await usersOf(
+      "proxy_users",
+      (values.proxy_users ?? []).map((name) => ({ name })),
+    ),
     insecure: values.insecure ?? false,
     node: values.node ?? nodeName(hostname()),
     reflection: values.reflection ?? true,

@@ -3,8 +3,6 @@
  * port beyond this machine needs TLS, or networks that are trusted; to do without is said aloud.
  */
 import { RollcallError } from "../core/errors.ts";
-import { isIn, ranges } from "../net/ip.ts";
-import { isLoopback } from "../net/loopback.ts";
 import { WAYS_OUT } from "../identity/networks.ts";
 import { formatAddress, isWide, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
@@ -38,16 +36,9 @@ export function checkExposure(config: Config): void {
   throw new RollcallError("INVALID_ARGUMENT", message);
 }
 
-/** Whether a range has addresses of this machine, which any of its users can call from. */
-function isHere(range: string): boolean {
-  const [address = ""] = range.split("/");
-  const addresses = ranges([range]);
-  return isLoopback(address) || isIn(addresses, "127.0.0.1") || isIn(addresses, "::1");
-}
-
 /** The insecure and trusted ways in, a sentence each; empty where only credentials let in. */
 export function exposureOf(config: Config): readonly string[] {
-  const { trust, trustedProxies, insecure, tls, localTrust } = config;
+  const { trust, trustedProxies, proxyUsers, insecure, tls, localTrust } = config;
   const isWideOpen = insecure && tls === undefined && wideDoors(config).length > 0;
   return [
     ...(isWideOpen
@@ -55,12 +46,7 @@ export function exposureOf(config: Config): readonly string[] {
       : []),
     ...trust.map(({ name, role }) => `trusted: callers from ${name} need no token, role ${role}`),
     ...trustedProxies.map((range) => `trusted: proxies at ${range} say where a call comes from`),
-    ...(trust.length > 0 && trustedProxies.some(isHere)
-      ? [
-          "trusted: every user of this machine can pass for a proxy, name an address of trust in " +
-            "X-Forwarded-For, and have its role",
-        ]
-      : []),
+    ...proxyUsers.map(({ name }) => `trusted: processes of user ${name} are such proxies`),
     ...(localTrust === "any" ? ["trusted: every user of this machine is the owner"] : []),
   ];
 }

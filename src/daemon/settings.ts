@@ -27,6 +27,7 @@ export type SettingName =
   | "tls_clients"
   | "trust"
   | "trusted_proxies"
+  | "proxy_users"
   | "insecure"
   | "reflection"
   | "allowed_hosts"
@@ -160,6 +161,10 @@ export const SETTINGS: readonly Setting[] = [
   }),
   setting("trusted_proxies", "proxies whose X-Forwarded-For says where a call comes from", {
     placeholder: "ADDRESS[/BITS],…",
+    kind: "list",
+  }),
+  setting("proxy_users", "users of this machine whose processes are such proxies, beside root", {
+    placeholder: "USER,…",
     kind: "list",
   }),
   setting("insecure", "listen beyond this machine without TLS: tokens can be read on their way", {

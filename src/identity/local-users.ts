@@ -45,7 +45,7 @@ export interface LocalUsersOptions {
   readonly uid: number | undefined;
 }
 
-const ROOT = 0;
+export const ROOT = 0;
 
 const TOKEN_MISSING =
   "callers on this machine present the token of rollcall.token beside the daemon's state " +

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { chainOf, type TestChainOptions } from "../../test/support/identity/chain.ts";
 import { byOfCall, type Caller, type Peer } from "./caller.ts";
+import type { Ends } from "./connections.ts";
+import type { LocalTrust } from "./local-users.ts";
+import { ProxyUsers } from "./proxy-users.ts";
 
 const TLS = { certificate: undefined, problem: "" };
 
@@ -56,6 +59,60 @@ describe("a caller on another machine that presents nothing", () => {
     );
     const inside = { "x-forwarded-for": "10.2.0.1, 10.1.7.7" };
     expect(call(proxy, { trusted, trustedProxies }, inside)).toMatchObject({ roles: ["agent"] });
+  });
+});
+
+describe("a trusted network that a process of this machine names", () => {
+  const PROXY = 33;
+  const ends = {
+    remoteAddress: "127.0.0.1",
+    remotePort: 1,
+    localAddress: "127.0.0.1",
+    localPort: 2,
+  };
+  const headers = { "x-forwarded-for": "10.1.7.7" };
+
+  /** The call that a process of this user forwards; of one that is closed already without one. */
+  function forwarded(uid: number | undefined, trust: LocalTrust = "user", asked: Ends[] = []) {
+    const users = {
+      userOf: async (each: Ends) => {
+        asked.push(each);
+        return uid;
+      },
+    };
+    const proxyUsers = new ProxyUsers({ trust, allowed: [{ uid: PROXY }], users, uid: 1000 });
+    const options = { trusted, trustedProxies: ["127.0.0.1"], proxyUsers };
+    const peer = { address: "127.0.0.1", ends, isOwnSocket: false };
+    const door = chainOf([], options);
+    return async () =>
+      door.authenticate({
+        peer,
+        wire: "http",
+        header: (name) => (headers as Record<string, string>)[name],
+        headerNames: () => Object.keys(headers),
+      });
+  }
+
+  test.each([0, 1000, PROXY])("counts where the process is of user %s", async (uid) => {
+    expect(await forwarded(uid)()).toMatchObject({ name: "net:10.1.0.0/16" });
+  });
+
+  test.each([1001, undefined])("does not where the process is of user %s", async (uid) => {
+    const forward = forwarded(uid);
+    const why = uid === undefined ? "of no user that can be told" : `of user ${uid}`;
+    for (let i = 0; i < 2; i += 1)
+      await expect(forward()).rejects.toThrow(`${why}, which is no proxy`);
+    await expect(forward()).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  });
+
+  test("is asked for once a connection, and not where every user is trusted", async () => {
+    const asked: Ends[] = [];
+    const forward = forwarded(PROXY, "user", asked);
+    await forward();
+    await forward();
+    expect(asked).toEqual([ends]);
+    expect(await forwarded(1001, "any", asked)()).toMatchObject({ roles: ["agent"] });
+    expect(asked).toHaveLength(1);
   });
 });
 

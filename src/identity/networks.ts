@@ -1,7 +1,8 @@
 /**
  * Callers on other machines. Over TLS they are known by what they present. Without TLS others could
  * read a token on its way, so such a call is refused, unless its network is one that the operator
- * trusts: there, old clients that can present nothing are let in, too.
+ * trusts: there, old clients that can present nothing are let in, too. Where a proxy on this machine
+ * names that network, it must be one that can be told from the machine's other processes.
  */
 import type { BlockList } from "node:net";
 import { RollcallError } from "../core/errors.ts";
@@ -10,6 +11,7 @@ import { isIn, ranges } from "../net/ip.ts";
 import type { Caller } from "./caller.ts";
 import type { IdentityStep } from "./chain.ts";
 import type { Origin } from "./origin.ts";
+import type { ProxyUsers } from "./proxy-users.ts";
 
 export interface NetworksOptions {
   /** By their ranges; the first that a caller is in counts. */
@@ -18,6 +20,7 @@ export interface NetworksOptions {
   readonly isInsecure: boolean;
   /** Whether there is TLS to call by. */
   readonly hasTls: boolean;
+  readonly proxyUsers: Pick<ProxyUsers, "check">;
 }
 
 interface Network {
@@ -48,8 +51,13 @@ export class Networks implements IdentityStep {
     throw new RollcallError("PERMISSION_DENIED", message);
   };
 
-  authenticate(_caller: Caller, { kind, address }: Origin): Principal | undefined {
-    return kind === "elsewhere" ? this.#find(address)?.principal : undefined;
+  authenticate(
+    { peer }: Caller,
+    { kind, address, isForwardedHere }: Origin,
+  ): Principal | undefined | Promise<Principal> {
+    const principal = kind === "elsewhere" ? this.#find(address)?.principal : undefined;
+    const checking = principal && isForwardedHere && this.#options.proxyUsers.check(peer);
+    return principal && checking ? checking.then(() => principal) : principal;
   }
 
   #find(address: string): Network | undefined {

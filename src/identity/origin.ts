@@ -25,6 +25,8 @@ export interface Origin {
   readonly isPrivate: boolean;
   /** The header that shows a proxy; empty without one. */
   readonly header: string;
+  /** Whether a process of this machine forwarded the call. */
+  readonly isForwardedHere: boolean;
 }
 
 const HERE: Origin = {
@@ -33,6 +35,7 @@ const HERE: Origin = {
   peerAddress: "",
   isPrivate: true,
   header: "",
+  isForwardedHere: false,
 };
 
 const FORWARDING = ["forwarded", "via", "x-real-ip"];
@@ -54,7 +57,7 @@ export class Origins {
     const peerAddress = unmapped(peer.address ?? "");
     const isProxy = this.#isProxy(peerAddress);
     const isPrivate = isNear || peer.tls !== undefined || (isProxy && header !== "");
-    const way = { peerAddress, isPrivate, header };
+    const way = { peerAddress, isPrivate, header, isForwardedHere: isNear && header !== "" };
     if (header === "") return { ...way, kind: "elsewhere", address: peerAddress };
     const address = isProxy ? this.#clientOf(caller.header("x-forwarded-for") ?? "") : undefined;
     return { ...way, kind: address === undefined ? "hidden" : "elsewhere", address: address ?? "" };

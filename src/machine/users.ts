@@ -6,19 +6,22 @@ import { invalidArgument } from "../core/errors.ts";
 const run = promisify(execFile);
 const ASK_MS = 5_000;
 
-/** Each with its number; throws where there is no such user. */
+/** Those of a setting, each with its number; throws where there is no such user. */
 export async function usersOf<User extends { readonly name: string }>(
+  setting: string,
   named: readonly User[],
 ): Promise<readonly (User & { readonly uid: number })[]> {
-  return Promise.all(named.map(async (user) => ({ ...user, uid: await uidOf(user.name) })));
+  return Promise.all(
+    named.map(async (user) => ({ ...user, uid: await uidOf(setting, user.name) })),
+  );
 }
 
-async function uidOf(name: string): Promise<number> {
+async function uidOf(setting: string, name: string): Promise<number> {
   if (/^\d+$/.test(name)) return Number(name);
   try {
     const { stdout } = await run("id", ["-u", "--", name], { timeout: ASK_MS });
     return Number(stdout);
   } catch (cause) {
-    throw invalidArgument(`allowed_users names ${name}, who is no user of this machine`, cause);
+    throw invalidArgument(`${setting} names ${name}, who is no user of this machine`, cause);
   }
 }

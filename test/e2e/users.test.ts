@@ -8,7 +8,7 @@ import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { NO_TOKEN } from "../../src/wires/arcp/codec/messages.ts";
 import { connect } from "../../src/wires/keeper/client/keeper.ts";
 import { isRoot, OTHER, otherUser } from "../access/other-user.ts";
-import { daemon, run, scratch } from "./programs.ts";
+import { daemon, run, scratch, start } from "./programs.ts";
 
 interface Asked {
   readonly status: number;
@@ -33,12 +33,12 @@ function asOther(code: string, ...args: readonly string[]): Promise<string> {
 
 const FETCH = `
 const [url, body] = process.argv.slice(1);
-const headers = { "content-type": "application/json" };
-fetch(url, body ? { method: "POST", body, headers } : {}).then(async (answer) =>
+const headers = { "content-type": "application/json", ...JSON.parse(process.argv[3] ?? "{}") };
+fetch(url, body ? { method: "POST", body, headers } : { headers }).then(async (answer) =>
   console.log(JSON.stringify({ status: answer.status, body: await answer.text() })));`;
 
-async function fetchAsOther(url: string, body = ""): Promise<Asked> {
-  return JSON.parse(await asOther(FETCH, url, body)) as Asked;
+async function fetchAsOther(url: string, body = "", headers = {}): Promise<Asked> {
+  return JSON.parse(await asOther(FETCH, url, body, JSON.stringify(headers))) as Asked;
 }
 
 /** Sends a whole request and is gone: its socket then has no owner, and stands as root's. */
@@ -193,6 +193,22 @@ describe.runIf(isRoot)("another user of this machine", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(await asOther(OPEN, path)).toBe("EACCES\n");
     expect((await run(["agents"], { env })).code).toBe(0);
+  });
+
+  test("does not pass for a proxy on loopback, unless the operator says it is one", async () => {
+    const trust = ["--trust=10.1.0.0/16=operator", "--trusted-proxies=127.0.0.1"];
+    const forged = { "x-forwarded-for": "10.1.0.7" };
+    const read = async (...flags: readonly string[]) => {
+      const doors = ["--addr", ":0", "--http-addr", ":0", "--memory", "--no-status-files"];
+      await using up = start(["up", ...doors, ...trust, ...flags]);
+      const [, url = ""] = await up.says(/HTTP +(http:\S+)/);
+      return await fetchAsOther(`${url}/v1/fleet`, "", forged);
+    };
+    expect(await read()).toEqual({
+      status: 403,
+      body: expect.stringContaining("of user 65534, which is no proxy") as string,
+    });
+    expect(await read("--proxy-users=65534")).toMatchObject({ status: 200 });
   });
 
   test("is let in where the operator names it, as far as its role goes", async () => {

@@ -13,7 +13,9 @@ export function chainOf(
   steps: readonly IdentityStep[],
   { trustedProxies = [], ...options }: TestChainOptions = {},
 ): Authenticator {
-  const networks = new Networks({ trusted: [], isInsecure: false, hasTls: false, ...options });
+  const proxyUsers = { check: () => undefined };
+  const bare = { trusted: [], isInsecure: false, hasTls: false, proxyUsers };
+  const networks = new Networks({ ...bare, ...options });
   return chain({
     origins: new Origins(trustedProxies),
     guard: networks.guard,
