@@ -5,10 +5,11 @@
 const WIRES = ["acp", "file", "mcp", "jobs", "arcp", "a2a", "keeper"];
 
 /**
- * The wires that a daemon speaks itself, each with its only sources. ACP is none of them: its proxy
- * is a program of the user that it reports for.
+ * The only sources of each wire. The proxy of ACP is a program of the user that runs it, and no
+ * caller can prove to be one: so it is known by its caller, an operator or the outpost of its host.
  */
 const SOURCES: Readonly<Record<string, string>> = {
+  acp: "the ACP proxies of operators and outposts",
   file: "the status files of a machine",
   mcp: "clients of MCP",
   jobs: "the jobs of a daemon",

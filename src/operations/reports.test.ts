@@ -29,16 +29,24 @@ test("an outpost reports on its own host", async () => {
   expect(await reported({}, "script@other:a")).toEqual(["script@other:a"]);
 });
 
-test.each(["file@box:a", "mcp:a", "jobs:a", "arcp@box:echo", "a2a:http://box/a", "keeper:a"])(
-  "only an operator speaks for a wire of the daemon: %s",
-  async (alias) => {
-    expect(await reported({ roles: ["operator"] }, alias)).toEqual([alias]);
-    await expect(reported({}, alias)).rejects.toThrow(/^alias is ".*": only .* speak for /);
-  },
-);
+const OF_WIRES = [
+  "acp:a",
+  "acp@box:a",
+  "file@box:a",
+  "mcp:a",
+  "jobs:a",
+  "arcp@box:echo",
+  "a2a:http://box/a",
+  "keeper:a",
+];
 
-test("a proxy of ACP speaks for its agent, an outpost for the wires of its host", async () => {
-  expect(await reported({}, "acp:a")).toEqual(["acp:a"]);
+test.each(OF_WIRES)("only an operator speaks for a wire from anywhere: %s", async (alias) => {
+  expect(await reported({ roles: ["operator"] }, alias)).toEqual([alias]);
+  await expect(reported({}, alias)).rejects.toThrow(/^alias is ".*": only .* speak for /);
+});
+
+test("an outpost speaks for the wires of its host", async () => {
+  expect(await reported(BOX, "acp@box:a")).toEqual(["acp@box:a"]);
   expect(await reported(BOX, "file@box:a")).toEqual(["file@box:a"]);
 });
 

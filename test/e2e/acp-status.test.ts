@@ -111,7 +111,7 @@ describe("with a daemon", PATIENT, () => {
       name: "peer-agent",
       headline: "NEEDS YOU",
       workspace: home.path,
-      aliases: [expect.stringMatching(/^acp:/), expect.stringMatching(/^file@/)],
+      aliases: [expect.stringMatching(/^acp@/), expect.stringMatching(/^file@/)],
       activity: {
         value: "waiting",
         task: "Step 1/2: Look at the notes",
@@ -159,7 +159,7 @@ describe("with a daemon", PATIENT, () => {
     await using client = connect({ url });
     await vi.waitFor(async () => {
       const { rows } = (await client.get("/v1/fleet")) as { rows: readonly Row[] };
-      expect(rows[0]?.aliases.some((alias) => alias.startsWith("acp:"))).toBe(true);
+      expect(rows[0]?.aliases.some((alias) => alias.startsWith("acp@"))).toBe(true);
     }, SOON);
   });
 });

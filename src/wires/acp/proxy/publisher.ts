@@ -2,6 +2,7 @@
  * Shows what the agent does, out of band: its status file always, the fleet where a daemon runs.
  * The stream never waits for it, and what goes wrong here is nobody's trouble.
  */
+import { hostname } from "node:os";
 import { findProcess, startedAtMs } from "../../../machine/processes.ts";
 import type { Report } from "../../../core/reports.ts";
 import type { Clock } from "../../../core/clock.ts";
@@ -43,7 +44,7 @@ export class Publisher implements AsyncDisposable {
     const found = findProcess(process.pid);
     const startedAt = found && startedAtMs(found);
     this.#identity = {
-      alias: `acp:${id}`,
+      alias: `acp@${hostname()}:${id}`,
       agentId,
       process: { pid: process.pid, ...(startedAt !== undefined && { startedAtMs: startedAt }) },
     };
