@@ -1,10 +1,11 @@
 /** The soaked daemon: a real process, on the same ports and the same disk after each kill. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { vi } from "vitest";
 import { start, type Running } from "../e2e/programs.ts";
 
-const COLLECT = new URL("collect.mjs", import.meta.url).href;
+const INSIDE = new URL("inside.mjs", import.meta.url).href;
 const COUNTER = JSON.stringify(fileURLToPath(new URL("counter.mjs", import.meta.url)));
 
 const CONFIG = `
@@ -16,6 +17,9 @@ module = ${COUNTER}
 restart = "always"
 `;
 
+/** It may take as long as the machine is busy. */
+const COLLECTION = { timeout: 30_000, interval: 10 } as const;
+
 export class SoakDaemon implements AsyncDisposable {
   readonly folder: string;
   readonly #home: string;
@@ -25,6 +29,8 @@ export class SoakDaemon implements AsyncDisposable {
   /** Rises whenever it stops answering for a reason of ours, and when it answers again. */
   era = 0;
   isUp = false;
+  /** Told of each era. */
+  onTurn: (isUp: boolean) => void = () => undefined;
 
   /** `folder` may be small and full; `home` is not. */
   constructor(folder: string, home: string) {
@@ -34,6 +40,15 @@ export class SoakDaemon implements AsyncDisposable {
 
   get url(): string {
     return `http://127.0.0.1:${this.httpPort}`;
+  }
+
+  get pid(): number {
+    return this.#running?.pid ?? 0;
+  }
+
+  /** A file that is there once a collection of garbage is over. */
+  get #collected(): string {
+    return join(this.#home, "collected");
   }
 
   get ports() {
@@ -49,7 +64,7 @@ export class SoakDaemon implements AsyncDisposable {
     doors.push("--http-addr", `127.0.0.1:${this.httpPort}`);
     const quiet = ["--no-status-files", "--socket", "off", "--rate-limit", "0"];
     const where = ["--data-dir", data, "--config", config, "--node", "soaked"];
-    const env = { NODE_OPTIONS: `--import=${COLLECT}` };
+    const env = { NODE_OPTIONS: `--import=${INSIDE}`, SOAK_COLLECTED: this.#collected };
     this.#running = start(["up", ...doors, ...where, ...quiet], { home: this.#home, env });
     const found = await this.#running.says(/HTTP +http:\/\/\S+:(\d+)\n +gRPC +\S+:(\d+)/);
     [this.httpPort = 0, this.grpcPort = 0] = found.slice(1).map(Number);
@@ -71,10 +86,14 @@ export class SoakDaemon implements AsyncDisposable {
     this.#turn(true);
   }
 
-  /** What it holds, once the garbage that it knew of is gone: asked for again and again. */
-  heldBytes(): number {
+  /** What it holds once its garbage is gone. Nobody but we would have it collect all at once. */
+  async heldBytes(): Promise<number> {
+    this.#turn(false);
+    rmSync(this.#collected, { force: true });
     this.#running?.signal("SIGUSR2");
-    const status = readFileSync(`/proc/${this.#running?.pid}/status`, "utf8");
+    await vi.waitUntil(() => existsSync(this.#collected), COLLECTION);
+    this.#turn(true);
+    const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
   }
 
@@ -85,5 +104,6 @@ export class SoakDaemon implements AsyncDisposable {
   #turn(isUp: boolean): void {
     this.isUp = isUp;
     this.era += 1;
+    this.onTurn(isUp);
   }
 }

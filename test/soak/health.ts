@@ -1,62 +1,67 @@
 /**
  * How long /healthz takes, while the daemon may be expected to answer. A bare server of Node is
- * asked at the same times: what that takes is the machine's, not the daemon's.
+ * asked as often: what that takes is the machine's, not the daemon's.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-// tidy-allow sleep: a probe has a pace
-import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import type { SoakDaemon } from "./daemon.ts";
 
-const PACE_MS = 50;
-const PATIENCE_MS = 10_000;
-
+const PROBE = fileURLToPath(new URL("probe.mjs", import.meta.url));
 const BARE = `
   const server = require("node:http").createServer((_, response) => response.end("ok"));
   server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 `;
 
-export class Health implements Disposable {
-  readonly #child: ChildProcess = spawn(process.execPath, ["-e", BARE]);
-  readonly #ofDaemon: number[] = [];
-  readonly #ofMachine: number[] = [];
+/** The daemon as it is asked until the next era. */
+export interface Subject {
+  readonly era: number;
+  readonly pid: number;
+  readonly url: string;
+  readonly bareUrl: string;
+}
 
-  async probe(daemon: SoakDaemon, signal: AbortSignal): Promise<void> {
-    const [port] = (await once(this.#child.stdout ?? this.#child, "data")) as [Buffer];
-    const bare = `http://127.0.0.1:${Number(port.toString())}/`;
-    while (!signal.aborted) {
-      const { era, isUp, url } = daemon;
-      const [ours, theirs] = await Promise.all([
-        isUp ? tookMs(`${url}/healthz`) : undefined,
-        tookMs(bare),
-      ]);
-      // Unless it was killed or stopped meanwhile.
-      if (ours !== undefined && era === daemon.era) {
-        this.#ofDaemon.push(ours);
-        this.#ofMachine.push(theirs);
-      }
-      await pause(PACE_MS);
-    }
+interface Answer {
+  readonly era: number;
+  readonly tookMs: number;
+  /** How long the daemon's main thread worked before it came to the request. */
+  readonly workMs: number;
+  readonly bareMs: number;
+}
+
+export class Health implements Disposable {
+  readonly #bare: ChildProcess = spawn(process.execPath, ["-e", BARE]);
+  readonly #probe: ChildProcess = fork(PROBE, { execArgv: [] });
+  readonly #answers: Answer[] = [];
+
+  /** Asks from now on. */
+  async probe(daemon: SoakDaemon): Promise<void> {
+    const [port] = (await once(this.#bare.stdout ?? this.#bare, "data")) as [Buffer];
+    const bareUrl = `http://127.0.0.1:${Number(port.toString())}/`;
+    this.#probe.on("message", (answer: Answer) => {
+      // Unless it was killed, stopped or made to collect its garbage meanwhile.
+      if (answer.era === daemon.era) this.#answers.push(answer);
+    });
+    daemon.onTurn = (isUp) => {
+      const { era, pid, url } = daemon;
+      const subject: Subject = { era, pid, url: `${url}/healthz`, bareUrl };
+      if (this.#probe.connected) this.#probe.send(isUp ? { subject } : {});
+    };
+    daemon.onTurn(daemon.isUp);
   }
 
-  /** Of the daemon, and of the machine, in milliseconds. */
-  get p99(): { readonly daemon: number; readonly machine: number; readonly probes: number } {
-    const [daemon, machine] = [p99Of(this.#ofDaemon), p99Of(this.#ofMachine)];
-    return { daemon, machine, probes: this.#ofDaemon.length };
+  /** In milliseconds: by the clock, at work, and of the bare server. */
+  get p99() {
+    const of = (field: Exclude<keyof Answer, "era">) =>
+      p99Of(this.#answers.map((answer) => answer[field]));
+    const [took, work, bare] = [of("tookMs"), of("workMs"), of("bareMs")];
+    return { took, work, bare, probes: this.#answers.length };
   }
 
   [Symbol.dispose](): void {
-    this.#child.kill("SIGKILL");
+    this.#bare.kill("SIGKILL");
+    this.#probe.kill("SIGKILL");
   }
-}
-
-/** One that is not answered took as long as was waited. */
-async function tookMs(url: string): Promise<number> {
-  const startedMs = performance.now();
-  await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })
-    .then((answer) => answer.text())
-    .catch(() => undefined);
-  return performance.now() - startedMs;
 }
 
 function p99Of(values: readonly number[]): number {
