@@ -20,16 +20,12 @@ import { jobDefaults } from "../support/core/jobs.ts";
 import { openApi, type Api } from "../support/daemon/api.ts";
 import { ask } from "../support/daemon/fixture.ts";
 import { CARD } from "../support/engine/fixture.ts";
-import { longestTurnMs, spentMs } from "./turns.ts";
+import { keepsNobodyWaiting, REBUILT_MS, spentMs, TURN_MS } from "./turns.ts";
 
 const AGENTS = 100_000;
 /** Of jobs, tasks, questions, policies and entries of the directory. */
 const OTHERS = 5_000;
 const AT_ONCE = 500;
-/** Longer, and callers that wait behind it notice. */
-const TURN_MS = 20;
-/** Where a state is rebuilt: V8 doubles a table of 100,000 in one go, which is not ours to cut. */
-const REBUILT_MS = 80;
 const SECOND = 1000;
 
 const CI = namedBy("token:ci", "http");
@@ -156,16 +152,6 @@ describe(`with ${AGENTS} agents and leases`, () => {
     expect((spentMs() - fromMs) / scrapes).toBeLessThan(2);
   });
 });
-
-/**
- * The first time makes what is kept from then on: that, too, is done in short turns. Where others
- * use the caches of the processor, too, the same work takes up to twice its time.
- */
-async function keepsNobodyWaiting(what: string, mostMs: number, act: () => Promise<unknown>) {
-  const turnsMs = [await longestTurnMs(act), await longestTurnMs(act)];
-  expect(Math.min(...turnsMs), `${what}, at best`).toBeLessThan(mostMs);
-  expect(Math.max(...turnsMs), `${what}, at worst`).toBeLessThan(2 * mostMs);
-}
 
 /** What is no GET: by what it does. */
 const ACTS: Readonly<Record<string, () => Promise<unknown>>> = {
