@@ -1,8 +1,8 @@
 /**
  * Callers on other machines. Over TLS they are known by what they present. Without TLS others could
  * read a token on its way, so such a call is refused, unless its network is one that the operator
- * trusts: there, old clients that can present nothing are let in, too. Where a proxy on this machine
- * names that network, it must be one that can be told from the machine's other processes.
+ * trusts: there, old clients that can present nothing are let in, too. Where a process of this
+ * machine names that network, it must be a proxy by its unix user.
  */
 import type { BlockList } from "node:net";
 import { RollcallError } from "../core/errors.ts";

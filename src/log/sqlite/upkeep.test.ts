@@ -134,7 +134,7 @@ test("an index that leaves out a row gets into no backup", async () => {
   expect(fs.readdirSync(dirname(path)).filter((name) => name.includes("backup"))).toEqual([]);
 });
 
-test("damage of a page that holds nothing, which a start refuses, is no backup either", async () => {
+test("a page that holds nothing and is damaged is refused, by a backup as by a start", async () => {
   const { store, path, ...options } = await inUse();
   await store.streams.append("large", ["x".repeat(1 << 20)]);
   await store.streams.remove("large");

@@ -10,7 +10,7 @@ export const EVENT_STREAM = {
   heartbeatMs: 15 * SECOND,
   /** A client that reads nothing for this long is not there, however little there is to read. */
   stallMs: 60 * SECOND,
-  /** How long a stream may outlive what its caller may do, at most, while it has nothing to tell. */
+  /** How long a silent stream may outlive what its caller may do. */
   lookMs: SECOND / 2,
   /** For the last words to reach a client that was cut and may not read them. */
   farewellMs: 1 * SECOND,
