@@ -12,7 +12,7 @@ import { inNamespace, mustBeAlone } from "./namespace.ts";
 import { fetchPackage, folderOf } from "./packages.ts";
 import type { Program } from "./program.ts";
 import { PROGRAMS } from "./programs/index.ts";
-import { Stage, type Cell } from "./stage.ts";
+import { Stage, type Cell, type Omission } from "./stage.ts";
 
 const INSIDE = "--inside";
 
@@ -62,6 +62,7 @@ async function play(program: Program, version: string): Promise<number> {
       program: program.shownAs ?? program.name,
       folder,
       onCell,
+      onOmission: (omission) => process.stdout.write(lineOfOmission(omission)),
     });
     await program.play(stage).catch((error: unknown) => {
       onCell({ moment: "all moments", expected: "played", afterMs: 0, problem: String(error) });
@@ -78,4 +79,8 @@ function lineOf({ moment, expected, afterMs, withinMs, problem }: Cell): string 
   const trouble = problem === undefined ? "" : `\n      ${problem.replaceAll("\n", "\n      ")}`;
   const bound = withinMs === undefined ? "" : ` (within ${withinMs / 1000} s)`;
   return `  ${mark} ${moment.padEnd(34)} ${after}  ${expected}${bound}${trouble}\n`;
+}
+
+function lineOfOmission({ moment, reason }: Omission): string {
+  return `  – ${moment.padEnd(34)} not asked for: ${reason}\n`;
 }

@@ -29,6 +29,12 @@ export interface Cell {
   readonly problem?: string;
 }
 
+/** A moment that this program is not asked for, and why. */
+export interface Omission {
+  readonly moment: string;
+  readonly reason: string;
+}
+
 /**
  * From the moment on the program's screen. The evidence is a hook, which is a process of Node:
  * where starting one takes long, there is that much more time.
@@ -57,6 +63,7 @@ export interface StageOptions {
   /** The folder of its npm package. */
   readonly folder: string;
   readonly onCell: (cell: Cell) => void;
+  readonly onOmission: (omission: Omission) => void;
 }
 
 export class Stage implements AsyncDisposable {
@@ -66,16 +73,18 @@ export class Stage implements AsyncDisposable {
   /** The folder of Rollcall's own package. */
   readonly rollcall = root;
   readonly model: Model;
-  readonly #onCell: (cell: Cell) => void;
+  readonly #onCell: StageOptions["onCell"];
+  readonly #onOmission: StageOptions["onOmission"];
   #env: NodeJS.ProcessEnv;
   #daemon: Daemon | undefined;
   #fleet: Fleet | undefined;
   #tmux: Tmux | undefined;
 
-  private constructor({ folder, onCell }: StageOptions, model: Model) {
+  private constructor({ folder, onCell, onOmission }: StageOptions, model: Model) {
     this.folder = folder;
     this.model = model;
     this.#onCell = onCell;
+    this.#onOmission = onOmission;
     const bin = join(this.home, "bin");
     this.#env = {
       // Nothing of this machine's own settings but what a program cannot do without.
@@ -214,6 +223,10 @@ export class Stage implements AsyncDisposable {
       // The last terminal was closed, or one was while it was looked at.
       return [];
     }
+  }
+
+  leaveOut(moment: string, reason: string): void {
+    this.#onOmission({ moment, reason });
   }
 
   /** A cell that is no row: something that must be so. */

@@ -1,6 +1,8 @@
 /** Claude Code. Its licence is proprietary: it is installed only when it is named. */
 import { join } from "node:path";
-import { Day, IDLE, WORKING, type Manners } from "../day.ts";
+import { Day, IDLE } from "../day.ts";
+import type { Manners } from "../manners.ts";
+import { killed, MOMENTS, playDay, subagentAsks } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import type { Terminal } from "../terminal.ts";
@@ -15,7 +17,10 @@ const MANNERS: Manners = {
   streaming: /↓ \d+ tokens/,
   dialog: "Do you want",
   choice: "Enter to select",
+  alone: ["-p"],
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Bash: ${command}` }),
+  asksToWrite: (path) => ({ headline: "NEEDS YOU", asks: `Write: ${path}` }),
+  no: ["Up", "Enter"],
   // Its process is looked at every two seconds.
   lateMs: { gone: 3_000 },
 };
@@ -34,33 +39,13 @@ export const claudeCode: Program = {
   package: PACKAGE,
   versions: ["2.1.197", "2.1.325"],
   isProprietary: true,
-  async play(stage) {
-    const claude = prepareClaude(stage, stage.folder);
-    const uninstall = stage.install("claude-code");
-    await withoutTerminal(stage, claude);
-    await anew(stage, claude);
-    await withoutState(stage, claude);
-    const day = new Day(stage, MANNERS, stage.terminal(claude));
-    await dismissed(day.terminal);
-    await day.start();
-    await day.turn();
-    await day.interrupts();
-    await day.fails();
-    await day.retries();
-    await day.permission();
-    await day.denies("Up", "Enter");
-    await writes(stage, day);
-    await twoAtOnce(stage, day);
-    await day.question();
-    await day.dismisses();
-    await day.asksAtEnd();
-    await subagents(stage, day);
-    await day.clears();
-    await day.secondTerminal(claude);
-    await day.quits();
-    uninstall();
-    stage.checkHookCost("claude-code");
-  },
+  play: (stage) =>
+    playDay(stage, prepareClaude(stage, stage.folder), {
+      agent: "claude-code",
+      manners: MANNERS,
+      instead: { start: startsDefault, subagent: subagents },
+      after: { withoutTerminal: deniesItself, permission: twoAtOnce, end: older },
+    }),
 };
 
 /** Its settings; the program is in the folder of its package. */
@@ -77,47 +62,51 @@ export function prepareClaude(stage: Stage, folder: string): string {
   return join(folder, "node_modules", platform, "claude");
 }
 
-async function withoutTerminal(stage: Stage, claude: string): Promise<void> {
-  const run = stage.background(claude, "-p", "[[slow 4]]");
-  await stage.moment("-p: works", { act: () => stage.settled(WORKING), rows: [WORKING] });
-  await stage.moment("-p: ends", { act: () => run, rows: [] });
-  const denied = stage.background(claude, "-p", "[[sh touch p.txt]]");
-  await stage.moment("-p: a permission is denied", { act: () => denied, rows: [] });
+/** Without a terminal there is nobody to ask. */
+async function deniesItself({ stage, command }: Day): Promise<void> {
+  const others = await stage.rows();
+  const denied = stage.background(command, "-p", "[[sh touch p.txt]]");
+  const rows = others.map(({ headline }) => ({ headline }));
+  await stage.moment("alone: a permission is denied", { act: () => denied, rows });
+}
+
+/** Sessions with other settings, once that of the day has ended. */
+async function older(day: Day): Promise<void> {
+  await anew(day);
+  await withoutState(day);
 }
 
 /**
  * Newer versions ask at their first start whether to go on in auto mode, in a dialog that no hook
  * tells of. After a yes the process executes itself anew, with another session.
  */
-async function anew(stage: Stage, claude: string): Promise<void> {
-  const first = stage.terminal(configured(stage, ".claude-anew", claude));
-  if (await asksForAutoMode(first)) {
-    await stage.moment("a dialog of its start", {
-      act: () => first.shows(AUTO_MODE),
-      rows: [{ headline: "NEEDS YOU", asks: "it waits: dialog open", pane: first.pane }],
-    });
-    await stage.moment("it executed itself anew", {
-      act: async () => {
-        first.press("Enter");
-        await first.hides(AUTO_MODE);
-      },
-      rows: [{ ...IDLE, pane: first.pane }],
-    });
+async function anew({ stage, command }: Day): Promise<void> {
+  const day = new Day(stage, MANNERS, configured(stage, ".claude-anew", command));
+  const { terminal } = day;
+  if (await asksForAutoMode(terminal)) {
+    const asks = {
+      headline: "NEEDS YOU",
+      asks: "it waits: dialog open",
+      pane: terminal.pane,
+    } as const;
+    await day.moment("a dialog of its start", () => terminal.shows(AUTO_MODE), { rows: [asks] });
+    const yes = async () => {
+      terminal.press("Enter");
+      await terminal.hides(AUTO_MODE);
+    };
+    await day.moment("it executed itself anew", yes, { rows: [day.atRest] });
   }
-  await new Day(stage, MANNERS, first).killed();
+  await killed(day);
 }
 
 /** As older versions are, which keep no state of their processes: the conversation has to do. */
-async function withoutState(stage: Stage, claude: string): Promise<void> {
-  const command = configured(stage, ".claude-older", claude);
+async function withoutState({ stage, command }: Day): Promise<void> {
+  const manners = { ...MANNERS, prefix: "no state: " };
+  const day = new Day(stage, manners, configured(stage, ".claude-older", command));
   // Where a file is there can be no folder.
   stage.write(".claude-older/sessions", "");
-  const day = new Day(stage, { ...MANNERS, prefix: "no state: " }, stage.terminal(command));
-  await dismissed(day.terminal);
-  await day.start();
-  await day.interrupts();
-  await day.escapes();
-  await day.killed();
+  for (const scene of [startsDefault, MOMENTS.interruption, MOMENTS.escape, killed])
+    await scene(day);
 }
 
 /** The command with settings of its own, and our hooks in them. */
@@ -140,58 +129,47 @@ async function asksForAutoMode(terminal: Terminal): Promise<boolean> {
   );
 }
 
-async function dismissed(terminal: Terminal): Promise<void> {
-  if (!(await asksForAutoMode(terminal))) return;
-  terminal.press("Down");
-  await terminal.shows("❯ No");
-  await terminal.submit(MANNERS.ready);
+async function startsDefault(day: Day): Promise<void> {
+  const { terminal } = day;
+  if (await asksForAutoMode(terminal)) {
+    terminal.press("Down");
+    await terminal.shows("❯ No");
+    await terminal.submit(MANNERS.ready);
+  }
+  await MOMENTS.start(day);
 }
 
-async function writes(stage: Stage, day: Day): Promise<void> {
-  const path = `${stage.project}/w.txt`;
-  await day.asks("a file is to be written", `[[write ${path}]]`, {
-    headline: "NEEDS YOU",
-    asks: `Write: ${path}`,
-  });
-  await stage.moment("Esc at the dialog", { act: () => day.answer("Escape"), rows: [IDLE] });
-}
-
-async function twoAtOnce(stage: Stage, day: Day): Promise<void> {
+async function twoAtOnce(day: Day): Promise<void> {
   const { terminal } = day;
   const prompt = "[[sh2 touch one;;touch two]]";
   await day.asks("two at once, the first asks", prompt, MANNERS.asksToRun("touch one"));
-  await stage.moment("two at once, the second asks", {
-    act: async () => {
-      terminal.press("Enter");
-      await terminal.shows(/touch two[^]*Do you want/);
-    },
-    rows: [MANNERS.asksToRun("touch two")],
-  });
-  await stage.moment("two at once, both ran", {
-    act: async () => {
-      await day.answer("Enter");
-      await day.rests();
-    },
-    rows: [IDLE],
-  });
+  const first = async () => {
+    terminal.press("Enter");
+    await terminal.shows(/touch two[^]*Do you want/);
+  };
+  const rows = [MANNERS.asksToRun("touch two")];
+  await day.moment("two at once, the second asks", first, { rows });
+  const second = async () => {
+    await day.answer("Enter");
+    await day.rests();
+  };
+  await day.moment("two at once, both ran", second, { rows: [IDLE] });
 }
 
-async function subagents(stage: Stage, day: Day): Promise<void> {
-  await day.subagent(async () => {
-    await stage.settled(IDLE);
+async function subagents(day: Day): Promise<void> {
+  await subagentAsks(day);
+  const over = async () => {
+    await day.stage.settled(IDLE);
     // One in the background wakes the session when it is done.
     await day.terminal.calms();
-  });
-  await day.asks("subagent asks again", "[[sub go <<sh touch sub2>>]]", {
-    headline: "NEEDS YOU",
-    asks: "Bash: touch sub2",
-  });
-  await stage.moment("subagent denied", {
-    act: async () => {
-      await day.answer("Escape");
-      // It may tell the session, which then goes on for a moment.
-      await day.terminal.calms();
-    },
-    rows: [IDLE],
-  });
+  };
+  await day.moment("subagent and turn over", over, { rows: [IDLE] });
+  const asks = MANNERS.asksToRun("touch sub2");
+  await day.asks("subagent asks again", "[[sub go <<sh touch sub2>>]]", asks);
+  const deny = async () => {
+    await day.answer("Escape");
+    // It may tell the session, which then goes on for a moment.
+    await day.terminal.calms();
+  };
+  await day.moment("subagent denied", deny, { rows: [IDLE] });
 }

@@ -1,8 +1,9 @@
 /** Codex. Its hooks run once a person trusted them, which is done here in its own dialog. */
 import { join } from "node:path";
 import { commandLineOf, runningPids } from "../../../src/machine/processes.ts";
-import { Day, IDLE, WORKING, type Manners } from "../day.ts";
-import type { ExpectedRow } from "../fleet.ts";
+import { Day, IDLE } from "../day.ts";
+import type { Manners } from "../manners.ts";
+import { MOMENTS, playDay, subagentAsks } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 
@@ -13,8 +14,10 @@ const MANNERS: Manners = {
   busy: "esc to interrupt",
   dialog: "Would you like",
   choice: "Would you like",
+  alone: ["exec", "--skip-git-repo-check"],
   mark: "esc",
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Bash: ${command} ${REASON}` }),
+  no: ["Up", "Enter"],
   // Its terminal is looked at every two seconds.
   lateMs: { gone: 3_000 },
 };
@@ -23,31 +26,20 @@ export const codex: Program = {
   name: "codex",
   package: "@openai/codex",
   versions: ["0.166.0"],
-  async play(stage) {
-    const program = prepareCodex(stage, stage.folder);
-    const uninstall = stage.install("codex");
-    const day = new Day(stage, MANNERS, stage.terminal(program));
-    await trusts(stage, day);
-    await withoutTerminal(stage, program, { ...IDLE, pane: day.terminal.pane });
-    await day.turn();
-    await day.interrupts();
-    await day.fails();
-    await day.retries();
-    await day.asksAtEnd();
-    await day.permission();
-    await day.escapes();
-    await day.denies("Up", "Enter");
-    await stage.moment("a question that it may not ask", {
-      act: () => day.say("[[ask]]", /\[\[ask\]\][^]*Done: the tool has run/),
-      rows: [IDLE],
-    });
-    await day.subagent(() => stage.settled(IDLE));
-    await terminals(stage, day, program);
-    await day.quits();
-    await serverKilled(stage, program);
-    uninstall();
-    stage.checkHookCost("codex");
-  },
+  play: (stage) =>
+    playDay(stage, prepareCodex(stage, stage.folder), {
+      agent: "codex",
+      manners: MANNERS,
+      instead: {
+        start: trusts,
+        write: "the model that it knows nothing of gets no tool that writes",
+        question: mayNotAsk,
+        subagent,
+        secondTerminal,
+        clear: "with the second terminal, which must stay",
+      },
+      after: { end: serverKilled },
+    }),
 };
 
 /** Its settings; the program is in the folder of its package. */
@@ -74,15 +66,15 @@ export function prepareCodex(stage: Stage, folder: string): string {
   return join(folder, "node_modules", platform, "vendor", target, "bin", "codex");
 }
 
-async function trusts(stage: Stage, day: Day): Promise<void> {
-  const { terminal } = day;
+async function trusts(day: Day): Promise<void> {
+  const { stage, terminal } = day;
   await stage.moment("start, hooks not trusted yet", {
     act: () => terminal.shows("Trust all and continue"),
     rows: [],
   });
   stage.check("hooks status: not trusted", () => wordOfStatus(stage, /not trusted/));
   terminal.press("2", "Enter");
-  await day.start();
+  await MOMENTS.start(day);
   stage.check("hooks status: trusted", () => wordOfStatus(stage, /installed(?![^]*not trusted)/));
 }
 
@@ -91,47 +83,46 @@ function wordOfStatus(stage: Stage, wanted: RegExp): string | undefined {
   return wanted.test(said) ? undefined : said.trim();
 }
 
-async function withoutTerminal(stage: Stage, program: string, other: ExpectedRow): Promise<void> {
-  const run = stage.background(program, "exec", "--skip-git-repo-check", "[[slow 4]]");
-  const rows = [other, WORKING];
-  await stage.moment("exec: works", { act: () => stage.settled(...rows), rows });
-  await stage.moment("exec: ends", { act: () => run, rows: [other], withinMs: 3_000 });
+/** Outside of its plan mode it refuses the tool that asks. */
+async function mayNotAsk(day: Day): Promise<void> {
+  const act = () => day.say("[[ask]]", /\[\[ask\]\][^]*Done: the tool has run/);
+  await day.moment("a question that it may not ask", act, { rows: [IDLE] });
+}
+
+async function subagent(day: Day): Promise<void> {
+  await subagentAsks(day);
+  await day.moment("subagent and turn over", () => day.stage.settled(IDLE), { rows: [IDLE] });
 }
 
 /** Each has its own row, though one process serves them all. */
-async function terminals(stage: Stage, day: Day, program: string): Promise<void> {
-  const second = new Day(stage, MANNERS, stage.terminal(program));
-  const first = { ...IDLE, pane: day.terminal.pane };
-  const other = { ...IDLE, pane: second.terminal.pane };
-  const rows = [first, other];
-  await stage.moment("a second terminal", {
-    act: () => second.terminal.shows(MANNERS.ready),
-    rows,
+async function secondTerminal(day: Day): Promise<void> {
+  const second = new Day(day.stage, MANNERS, day.command);
+  const rows = [day.atRest, second.atRest];
+  await day.moment("a second terminal", () => second.begins(), { rows });
+  await day.moment("the second one asks", () => second.say("[[esc touch b]]", MANNERS.dialog), {
+    rows: [day.atRest, { ...second.atRest, ...MANNERS.asksToRun("touch b") }],
   });
-  await stage.moment("the second one asks", {
-    act: () => second.say("[[esc touch b]]", MANNERS.dialog),
-    rows: [first, { ...other, ...MANNERS.asksToRun("touch b") }],
-  });
-  await stage.moment("the second one is denied", { act: () => second.answer("Escape"), rows });
-  await day.clears([other]);
-  await stage.moment("the second one is killed", {
-    act: () => second.terminal.kill(),
-    rows: [first],
-    withinMs: 3_000,
-  });
+  await day.moment("the second one is denied", () => second.answer("Escape"), { rows });
+  const clear = async () => {
+    await day.enter("/clear");
+    await day.terminal.hides("[[");
+    await day.begins();
+  };
+  await day.moment("/clear", clear, { rows: [{ ...day.atRest, isNew: true }, second.atRest] });
+  const kill = () => second.terminal.kill();
+  await day.moment("the second one is killed", kill, { rows: [day.atRest], late: "gone" });
 }
 
 /** The process that serves all terminals: with it ends what they show. */
-async function serverKilled(stage: Stage, program: string): Promise<void> {
-  const [working, resting] = [1, 2].map(() => new Day(stage, MANNERS, stage.terminal(program)));
+async function serverKilled({ stage, command }: Day): Promise<void> {
+  const [working, resting] = [1, 2].map(() => new Day(stage, MANNERS, command));
   if (!working || !resting) return;
-  const rows = [working, resting].map(({ terminal: { pane } }) => ({ ...IDLE, pane }));
   await stage.moment("two terminals again", {
     async act() {
-      await working.terminal.shows(MANNERS.ready);
-      await resting.terminal.shows(MANNERS.ready);
+      await working.begins();
+      await resting.begins();
     },
-    rows,
+    rows: [working.atRest, resting.atRest],
   });
   await working.say("more [[slow 30 four]]", "four1");
   await stage.moment("their server is killed", {

@@ -1,9 +1,9 @@
 /** Copilot CLI, with our hooks. Its licence is proprietary: installed only when it is named. */
 import { join } from "node:path";
-import { Day, type Manners } from "../day.ts";
+import type { Manners } from "../manners.ts";
+import { killed, playDay } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
-import { clears } from "./qwen-code.ts";
 
 const MANNERS: Manners = {
   ready: "/ commands",
@@ -11,7 +11,10 @@ const MANNERS: Manners = {
   dialog: "enter to select",
   choice: "enter to select",
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Run command: ${command}` }),
+  no: ["Down", "Down", "Enter"],
+  alone: ["-p"],
   mindsPastes: true,
+  knownByPrompt: "always",
   interrupt: (terminal) => terminal.press("C-c"),
   // Its process is looked at every two seconds.
   lateMs: { gone: 3_000 },
@@ -22,23 +25,12 @@ export const copilot: Program = {
   package: "@github/copilot",
   versions: ["1.0.102"],
   isProprietary: true,
-  async play(stage) {
-    const command = prepare(stage);
-    const uninstall = stage.install("copilot");
-    const day = new Day(stage, MANNERS, stage.terminal(command));
-    await day.start([]);
-    await day.turn();
-    await day.permission();
-    await day.escapes();
-    await day.interrupts();
-    await day.fails();
-    await day.retries();
-    await clears(stage, day, MANNERS.ready);
-    await day.secondTerminal(command);
-    await day.killed();
-    uninstall();
-    stage.checkHookCost("copilot");
-  },
+  play: (stage) =>
+    playDay(stage, prepare(stage), {
+      agent: "copilot",
+      manners: MANNERS,
+      instead: { end: killed },
+    }),
 };
 
 function prepare(stage: Stage): string {

@@ -1,10 +1,10 @@
 /** Gemini CLI, with our hooks. */
 import { join } from "node:path";
-import { Day, IDLE, type Manners } from "../day.ts";
+import type { Manners } from "../manners.ts";
+import { playDay } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import { NODE, nodePath } from "./node.ts";
-import { clears } from "./qwen-code.ts";
 
 const MANNERS: Manners = {
   ready: "Type your message",
@@ -12,8 +12,12 @@ const MANNERS: Manners = {
   busy: /esc to cancel|executing hook/i,
   dialog: "Allow once",
   choice: /Which color[^]*esc to cancel/i,
+  alone: ["-p"],
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Shell: ${command}` }),
+  asksToWrite: () => ({ headline: "NEEDS YOU", asks: /^Edit: .*w\.txt$/ }),
+  no: ["Up", "Enter"],
   mindsPastes: true,
+  knownByPrompt: "after /clear",
   lateMs: {
     // Its hook of the start follows the first screen.
     start: 5_000,
@@ -31,28 +35,7 @@ export const gemini: Program = {
   package: "@google/gemini-cli",
   versions: ["0.61.0"],
   also: [NODE],
-  async play(stage) {
-    const command = prepareGemini(stage);
-    const uninstall = stage.install("gemini");
-    const day = new Day(stage, MANNERS, stage.terminal(command));
-    await day.start();
-    await day.turn();
-    await day.permission();
-    await writes(stage, day);
-    await day.escapes();
-    await day.denies("Up", "Enter");
-    await day.question();
-    await day.asksAtEnd();
-    await day.interrupts();
-    await day.fails();
-    await day.retries();
-    await day.subagent();
-    await clears(stage, day);
-    await day.secondTerminal(command);
-    await day.quits();
-    uninstall();
-    stage.checkHookCost("gemini");
-  },
+  play: (stage) => playDay(stage, prepareGemini(stage), { agent: "gemini", manners: MANNERS }),
 };
 
 /** Its settings, with the model on loopback and without asking anything else of the network. */
@@ -70,18 +53,4 @@ export function prepareGemini(stage: Stage): string {
     telemetry: { enabled: false },
   });
   return `${nodePath()} ${join(stage.folder, "node_modules/@google/gemini-cli/bundle/gemini.js")}`;
-}
-
-async function writes(stage: Stage, day: Day): Promise<void> {
-  await day.asks("asks to write", "[[write made.txt]]", {
-    headline: "NEEDS YOU",
-    asks: /^Edit: .*made\.txt$/,
-  });
-  await stage.moment("granted", {
-    act: async () => {
-      await day.answer("Enter");
-      await day.rests();
-    },
-    rows: [IDLE],
-  });
 }

@@ -1,7 +1,9 @@
 /** OpenCode, with our plugin. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Day, IDLE, WORKING, type Manners } from "../day.ts";
+import { IDLE, WORKING, type Day } from "../day.ts";
+import type { Manners } from "../manners.ts";
+import { killed, playDay } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import { field, parseJson } from "../../../src/core/text.ts";
@@ -12,7 +14,11 @@ const MANNERS: Manners = {
   busy: /esc (?:again|interrupt)|retrying/i,
   dialog: "Permission required",
   choice: "esc dismiss",
+  alone: ["run"],
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `bash: ${command}` }),
+  asksToWrite: () => ({ headline: "NEEDS YOU", asks: /^edit: .*w\.txt$/ }),
+  no: ["Right", "Right", "Enter"],
+  knownByPrompt: "always",
   async interrupt(terminal) {
     terminal.press("Escape");
     await terminal.shows("esc again");
@@ -26,23 +32,16 @@ export const openCode: Program = {
   versions: ["1.18.33"],
   async play(stage) {
     const opencode = prepareOpenCode(stage);
-    const uninstall = stage.install("opencode");
-    await withoutTerminal(stage, opencode);
-    await served(stage, opencode);
-    const day = new Day(stage, MANNERS, stage.terminal(opencode));
-    await day.start([]);
-    await day.turn();
-    await permissions(stage, day);
-    await day.subagent();
-    await day.question();
-    await day.dismisses();
-    await day.interrupts();
-    await day.fails();
-    await day.retries();
-    await day.secondTerminal(opencode);
-    await beginsAnew(stage, day);
-    await day.killed();
-    uninstall();
+    await playDay(stage, opencode, {
+      agent: "opencode",
+      manners: MANNERS,
+      instead: {
+        lastWords: "the plugin does not hear the words of an answer",
+        clear: beginsAnew,
+        end: killed,
+      },
+      after: { permission: options, end: served },
+    });
   },
 };
 
@@ -76,12 +75,6 @@ export function prepareOpenCode(stage: Stage): string {
   return join(stage.folder, "node_modules", platform, "bin/opencode");
 }
 
-async function withoutTerminal(stage: Stage, opencode: string): Promise<void> {
-  const run = stage.background(opencode, "run", "[[slow 4]]");
-  await stage.moment("run: works", { act: () => stage.settled(WORKING), rows: [WORKING] });
-  await stage.moment("run: ends", { act: () => run, rows: [] });
-}
-
 const ADDRESS = "http://127.0.0.1:4096";
 
 /** With a body it is told something, else asked. */
@@ -92,8 +85,8 @@ async function call(path: string, body?: object): Promise<unknown> {
 }
 
 /** Without a terminal, and with a client of its API in place of a person. */
-async function served(stage: Stage, opencode: string): Promise<void> {
-  const server = stage.start(opencode, "serve", "--port", new URL(ADDRESS).port);
+async function served({ stage, command }: Day): Promise<void> {
+  const server = stage.start(command, "serve", "--port", new URL(ADDRESS).port);
   const id = String(field(await until("a server", () => call("/session", {})), "id"));
   const prompt = (text: string) =>
     call(`/session/${id}/prompt_async`, { parts: [{ type: "text", text }] });
@@ -127,30 +120,20 @@ async function ignore(result: Promise<unknown>): Promise<void> {
   await result;
 }
 
-async function permissions(stage: Stage, day: Day): Promise<void> {
-  await day.permission();
+async function options(day: Day): Promise<void> {
   await day.asks("asks with options", "[[sh touch more && sleep 1]]", {
     headline: "NEEDS YOU",
     asks: "bash: touch more && sleep 1",
     options: ["allow once", "allow always: touch *, sleep *", "reject"],
   });
-  const deny = () => day.answer("Right", "Right", "Enter");
-  await stage.moment("denied", { act: deny, rows: [IDLE] });
-  await day.asks("asks to write", "[[write made.txt]]", {
-    headline: "NEEDS YOU",
-    asks: /^edit: .*made\.txt$/,
-  });
-  await stage.moment("denied to write", { act: deny, rows: [IDLE] });
-  await day.escapes();
+  await day.moment("rejected", () => day.answer(...MANNERS.no), { rows: [IDLE] });
 }
 
 /** The session before it can be chosen again, in this process, and so is still there. */
-async function beginsAnew(stage: Stage, day: Day): Promise<void> {
-  await stage.moment("/new", {
-    act: async () => {
-      await day.say("/new", MANNERS.ready);
-      await day.say("anew [[slow 5]]", "word0");
-    },
-    rows: [IDLE, WORKING],
-  });
+async function beginsAnew(day: Day): Promise<void> {
+  const act = async () => {
+    await day.say("/new", MANNERS.ready);
+    await day.say("anew [[slow 5]]", "word0");
+  };
+  await day.moment("/new", act, { rows: [IDLE, WORKING] });
 }

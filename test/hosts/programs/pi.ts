@@ -1,6 +1,8 @@
 /** Pi, under both of its names, with our extension. */
 import { join } from "node:path";
-import { Day, IDLE, WORKING, type Manners } from "../day.ts";
+import { Day } from "../day.ts";
+import type { Manners } from "../manners.ts";
+import { killed, MOMENTS, playDay } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import { NODE, nodePath } from "./node.ts";
@@ -10,11 +12,13 @@ const MANNERS: Manners = {
   busy: /Working|Retrying/,
   dialog: "enter select",
   choice: "enter select",
+  alone: ["-p"],
   asksToRun: (command) => ({
     headline: "NEEDS YOU",
     asks: `Run ${command}?`,
     options: ["Yes", "No"],
   }),
+  no: ["Down", "Enter"],
 };
 
 export const pi: Program = {
@@ -45,43 +49,29 @@ export const brieflyPi: Program = {
     const program = "node_modules/@mariozechner/pi-coding-agent/dist/cli.js";
     const command = prepare(stage, process.execPath, join(stage.folder, program));
     stage.install("pi");
-    const day = new Day(stage, MANNERS, stage.terminal(command));
-    await day.start();
-    await day.turn();
-    await day.permission();
-    await day.killed();
+    const day = new Day(stage, MANNERS, command);
+    for (const scene of [MOMENTS.start, MOMENTS.turn, MOMENTS.permission, killed]) await scene(day);
   },
 };
 
 async function play(stage: Stage, program: string): Promise<void> {
   const command = prepare(stage, nodePath(), join(stage.folder, "node_modules", program));
-  const uninstall = stage.install("pi");
-  await withoutTerminal(stage, command);
-  const day = new Day(stage, MANNERS, stage.terminal(command));
-  await day.start();
-  await day.turn();
-  await day.permission();
-  await day.escapes();
-  await day.denies("Down", "Enter");
-  await day.question();
-  await day.interrupts();
-  await day.fails();
-  await day.retries();
-  await stage.moment("/new", {
-    act: () => day.say("/new", "New session started"),
-    rows: [{ ...IDLE, pane: day.terminal.pane, isNew: true }],
+  await playDay(stage, command, {
+    agent: "pi",
+    manners: MANNERS,
+    instead: {
+      write: "Pi asks nothing by itself, and the extension that does asks about commands",
+      lastWords: "the extension does not read the words of an answer",
+      subagent: "subagents are other extensions'",
+      clear: beginsAnew,
+    },
   });
-  await day.secondTerminal(command);
-  await day.quits();
-  uninstall();
-  await asPackage(stage, command);
+  await asPackage(new Day(stage, MANNERS, command));
 }
 
-async function withoutTerminal(stage: Stage, command: string): Promise<void> {
-  const [node = "", ...words] = command.split(" ");
-  const run = stage.background(node, ...words, "-p", "[[slow 4]]");
-  await stage.moment("-p: works", { act: () => stage.settled(WORKING), rows: [WORKING] });
-  await stage.moment("-p: ends", { act: () => run, rows: [] });
+async function beginsAnew(day: Day): Promise<void> {
+  const rows = [{ ...day.atRest, isNew: true }];
+  await day.moment("/new", () => day.say("/new", "New session started"), { rows });
 }
 
 /** As people write them: it asks before it lets a command run, and has a tool that asks. */
@@ -129,13 +119,9 @@ function prepare(stage: Stage, node: string, program: string): string {
 }
 
 /** As `pi install` takes it, without the file that `hooks install` wrote. */
-async function asPackage(stage: Stage, command: string): Promise<void> {
-  const [node = "", program = ""] = command.split(" ");
-  stage.run(node, program, "install", stage.rollcall);
-  const day = new Day(stage, MANNERS, stage.terminal(command));
-  await stage.moment("pi install", {
-    act: () => day.terminal.shows(MANNERS.ready),
-    rows: [{ ...IDLE, pane: day.terminal.pane }],
-  });
-  await day.killed();
+async function asPackage(day: Day): Promise<void> {
+  const [node = "", program = ""] = day.command.split(" ");
+  day.stage.run(node, program, "install", day.stage.rollcall);
+  await day.moment("pi install", () => day.begins(), { rows: [day.atRest] });
+  await killed(day);
 }

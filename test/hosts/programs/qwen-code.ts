@@ -1,6 +1,8 @@
 /** Qwen Code, with our hooks. */
 import { join } from "node:path";
-import { Day, IDLE, WORKING, type Manners } from "../day.ts";
+import { IDLE, type Day } from "../day.ts";
+import type { Manners } from "../manners.ts";
+import { playDay } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 import { NODE, nodePath } from "./node.ts";
@@ -10,7 +12,11 @@ const MANNERS: Manners = {
   busy: /esc to cancel/i,
   dialog: "Waiting for user confirmation",
   choice: "Waiting for user confirmation",
+  alone: ["-p"],
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `run_shell_command: ${command}` }),
+  asksToWrite: (path) => ({ headline: "NEEDS YOU", asks: `write_file: ${path}` }),
+  no: ["4"],
+  knownByPrompt: "after /clear",
   // Its hook of the start follows the first screen; its process is looked at every two seconds.
   lateMs: { start: 5_000, gone: 3_000 },
 };
@@ -20,29 +26,16 @@ export const qwenCode: Program = {
   package: "@qwen-code/qwen-code",
   versions: ["0.24.4"],
   also: [NODE],
-  async play(stage) {
-    const command = prepareQwen(stage);
-    const uninstall = stage.install("qwen-code");
-    const day = new Day(stage, MANNERS, stage.terminal(command));
-    await day.start();
-    await day.turn();
-    await day.permission();
-    await day.escapes();
-    await day.denies("4");
-    await subagent(stage, day);
-    await day.question();
-    await day.asksAtEnd();
-    await day.interrupts();
-    // The prompt that was interrupted is there again.
-    day.terminal.press("C-u");
-    await day.fails();
-    await day.retries();
-    await clears(stage, day);
-    await day.secondTerminal(command);
-    await day.quits();
-    uninstall();
-    stage.checkHookCost("qwen-code");
-  },
+  play: (stage) =>
+    playDay(stage, prepareQwen(stage), {
+      agent: "qwen-code",
+      manners: MANNERS,
+      instead: { subagent },
+      after: {
+        // The prompt that was interrupted is there again.
+        interruption: async ({ terminal }) => terminal.press("C-u"),
+      },
+    }),
 };
 
 /** Its settings, with the model on loopback and without asking anything else of the network. */
@@ -64,34 +57,17 @@ export function prepareQwen(stage: Stage): string {
 }
 
 /** It asks before it begins one, which then works in the background and may ask nothing. */
-async function subagent(stage: Stage, day: Day): Promise<void> {
+async function subagent(day: Day): Promise<void> {
   await day.asks("asks for a subagent", "[[sub go <<slow 2>>]]", {
     headline: "NEEDS YOU",
     asks: "Use agent?",
   });
-  await stage.moment("subagent and turn over", {
-    async act() {
-      await day.answer("Enter");
-      await day.terminal.shows("completed");
-      // It wakes the session, which says a last word.
-      await day.terminal.calms();
-      await day.rests();
-    },
-    rows: [IDLE],
-  });
-}
-
-/** In programs that tell of the new session with its first prompt. */
-export async function clears(stage: Stage, day: Day, ready = MANNERS.ready): Promise<void> {
-  const { terminal } = day;
-  await stage.moment("/clear, prompt", {
-    act: async () => {
-      await day.enter("/clear");
-      await terminal.hides("[[");
-      await terminal.shows(ready);
-      await day.say("anew [[slow 3]]", "word0");
-    },
-    rows: [{ ...WORKING, pane: terminal.pane, isNew: true }],
-  });
-  await stage.moment("turn over again", { act: () => day.rests(), rows: [IDLE] });
+  const act = async () => {
+    await day.answer("Enter");
+    await day.terminal.shows("completed");
+    // It wakes the session, which says a last word.
+    await day.terminal.calms();
+    await day.rests();
+  };
+  await day.moment("subagent and turn over", act, { rows: [IDLE] });
 }
