@@ -78,10 +78,7 @@ export const MOMENTS = {
     await day.asksToRun("asks once more", "touch never");
     const { no } = day.manners;
     await day.moment("denied", () => day.answer(...no), { rows: [IDLE], late: "ended" });
-    const made = join(day.stage.project, "never");
-    day.stage.check("what was denied has not run", () =>
-      existsSync(made) ? `${made} is there` : undefined,
-    );
+    checkNotRun(day);
   },
 
   question: async (day) => {
@@ -181,6 +178,14 @@ export async function subagentAsks(day: Day): Promise<void> {
   const command = "touch sub && sleep 5";
   await day.asks("subagent asks", `[[sub go <<${mark} ${command}>>]]`, asksToRun(command));
   await day.moment("subagent granted", () => day.answer("Enter"), { rows: [WORKING] });
+}
+
+/** The command that was denied. */
+export function checkNotRun({ stage }: Day): void {
+  const made = join(stage.project, "never");
+  stage.check("what was denied has not run", () =>
+    existsSync(made) ? `${made} is there` : undefined,
+  );
 }
 
 export async function killed(day: Day): Promise<void> {

@@ -1,23 +1,70 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { useStage } from "../../../test/support/coding-agents/in-process.ts";
+import { factOf } from "../hooks/fact.ts";
 import { copilotDialect } from "./dialect.ts";
-import { presenceAtEnd } from "./events.ts";
+import { lastWords, presenceAtEnd } from "./events.ts";
 
 const event = (type: string, data: object = {}, seconds = 10) =>
   JSON.stringify({ type, data, timestamp: `2026-11-17T06:51:${seconds}.000Z` });
 const sinceMs = Date.UTC(2026, 10, 17, 6, 51, 10);
 
+const COLOR = {
+  message: "Which color?",
+  requestedSchema: {
+    type: "object",
+    properties: { color: { type: "string", title: "Color", enum: ["Red", "Blue"] } },
+  },
+};
+
 describe("the events that it writes down", () => {
+  const began = event("assistant.turn_start", { turnId: "0" }, 10);
   const requested = event("permission.requested", {
+    requestId: "r",
     permissionRequest: { kind: "shell", fullCommandText: "touch a && sleep 4" },
+  });
+  const write = event("permission.requested", {
+    permissionRequest: { kind: "write", fileName: "/p/w.txt" },
+  });
+  const answered = event("permission.completed", { requestId: "r", result: { kind: "approved" } });
+  const asked = event("tool.execution_start", {
+    toolCallId: "c",
+    toolName: "ask_user",
+    arguments: COLOR,
   });
 
   test.each([
     [
       "asks",
-      [requested],
+      [began, requested],
       { state: "waiting", question: { text: "Run command: touch a && sleep 4" } },
     ],
-    ["was answered", [requested, event("permission.completed")], { state: "busy" }],
+    ["asks to write", [write], { state: "waiting", question: { text: "Edit file: /p/w.txt" } }],
+    [
+      "asks by a form",
+      [began, asked],
+      {
+        state: "waiting",
+        question: { kind: "choice", text: "Which color?", options: ["Red", "Blue"] },
+      },
+    ],
+    ["was answered", [requested, answered], { state: "busy" }],
+    [
+      "was answered by a form",
+      [asked, event("tool.execution_complete", { toolCallId: "c" })],
+      { state: "busy" },
+    ],
+    [
+      "still asks the other of two things",
+      [asked, requested, answered],
+      { state: "waiting", question: { text: "Which color?" } },
+    ],
+    [
+      "still asks while another tool is over",
+      [requested, event("tool.execution_complete", { toolCallId: "other" })],
+      { state: "waiting" },
+    ],
     [
       "was cancelled",
       [requested, event("permission.completed", { result: { kind: "cancelled" } })],
@@ -25,6 +72,11 @@ describe("the events that it writes down", () => {
     ],
     ["was interrupted", [event("assistant.turn_end"), event("abort")], { state: "idle" }],
     ["was, told late", [event("abort"), event("assistant.turn_end")], { state: "idle" }],
+    [
+      "goes on when its subagent is done",
+      [began, event("assistant.turn_end", { parentToolCallId: "c" })],
+      { state: "busy" },
+    ],
     [
       "failed",
       [event("session.error", { message: "400 no" })],
@@ -36,14 +88,50 @@ describe("the events that it writes down", () => {
   });
 
   test("tell nothing once the turn came to its own end", () => {
-    const lines = [requested, event("permission.completed"), event("assistant.turn_end")];
+    const lines = [began, requested, answered, event("assistant.turn_end")];
     expect(presenceAtEnd(lines)).toBeUndefined();
     expect(presenceAtEnd([])).toBeUndefined();
   });
+
+  test("have the last words of an answer, not of the one before", () => {
+    const said = event("assistant.message", { content: "Shall I?" });
+    expect(lastWords([began, said, event("assistant.turn_end")])).toBe("Shall I?");
+    expect(lastWords([began, said, began, event("abort")])).toBeUndefined();
+  });
 });
 
-test("a payload has its session under one name, whichever it came with", () => {
-  for (const key of ["session_id", "sessionId"]) {
-    expect(copilotDialect.translate?.({ [key]: "s" })).toMatchObject({ session_id: "s" });
-  }
+describe("a payload", () => {
+  const stage = useStage();
+  const circumstances = { id: "1", order: 1, atMs: 1 };
+  const factFor = (payload: object) =>
+    factOf(copilotDialect.translate?.(payload), circumstances, copilotDialect);
+
+  test("has its session under one name, whichever it came with", () => {
+    for (const key of ["session_id", "sessionId"]) {
+      expect(copilotDialect.translate?.({ [key]: "s" })).toMatchObject({ session_id: "s" });
+    }
+  });
+
+  test("of a subagent is about the session that it works for", () => {
+    const payload = { session_id: "sub", agent_id: "sub", parent_agent_id: "s" };
+    expect(copilotDialect.translate?.(payload)).toMatchObject({ session_id: "s" });
+  });
+
+  test("of a tool that asks has the question of its form", () => {
+    const payload = { hook_event_name: "PreToolUse", tool_name: "AskUserQuestion" };
+    expect(factFor({ ...payload, tool_input: COLOR })?.question).toEqual({
+      kind: "choice",
+      text: "Which color?",
+      options: ["Red", "Blue"],
+      tool: "AskUserQuestion",
+    });
+  });
+
+  test("of a turn's end is told with the last words, from what was written down", () => {
+    const transcript_path = join(stage.home, "events.jsonl");
+    const payload = { hook_event_name: "Stop", session_id: "s", transcript_path };
+    expect(factFor(payload)?.question).toBeUndefined();
+    writeFileSync(transcript_path, event("assistant.message", { content: "Done. Shall I go on?" }));
+    expect(factFor(payload)?.question).toEqual({ kind: "text", text: "Shall I go on?" });
+  });
 });

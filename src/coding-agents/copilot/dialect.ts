@@ -1,11 +1,17 @@
 /**
  * Copilot CLI's hooks. Asked for by the names of Claude Code's it speaks nearly as that does. Its
  * PermissionRequest comes before its own rules are asked, so also for what they allow; that a
- * person is asked is a notification, with the command.
+ * person is asked is a notification, with the command. Its SubagentStart does not say what it is.
+ *
+ * A subagent calls itself by an id of its own, and names the session as its parent. What an answer
+ * ended with no hook tells: it is the last that was written down of the session.
  */
 import { field } from "../../core/text.ts";
 import { HOOK_TIMEOUT, retold, type HookDialect } from "../hooks/dialect.ts";
 import { questionOf } from "../hooks/question.ts";
+import { tailOf } from "../hooks/tail.ts";
+import { lastWords } from "./events.ts";
+import { formOf } from "./form.ts";
 
 export const copilotDialect: HookDialect = {
   events: {
@@ -15,15 +21,26 @@ export const copilotDialect: HookDialect = {
     PostToolUse: HOOK_TIMEOUT,
     PostToolUseFailure: HOOK_TIMEOUT,
     Notification: HOOK_TIMEOUT,
-    SubagentStart: HOOK_TIMEOUT,
     SubagentStop: HOOK_TIMEOUT,
     Stop: HOOK_TIMEOUT,
     SessionEnd: HOOK_TIMEOUT,
   },
   translate(payload) {
-    const session_id = field(payload, "session_id") ?? field(payload, "sessionId");
-    return retold(payload, { session_id });
+    const keys = ["parent_agent_id", "session_id", "sessionId"];
+    const session_id = keys.map((key) => field(payload, key)).find((id) => id !== undefined);
+    return retold(payload, { session_id, ...wordsAtStop(payload) });
   },
   promptOf: (prompt) => prompt,
-  questionOf,
+  questionOf: (tool, input) => {
+    const form = formOf(input);
+    return form ? { ...form, tool } : questionOf(tool, input);
+  },
 };
+
+function wordsAtStop(payload: unknown): object {
+  const path = field(payload, "transcript_path");
+  const isStop = field(payload, "hook_event_name") === "Stop";
+  return isStop && typeof path === "string"
+    ? { last_assistant_message: lastWords(tailOf(path)) }
+    : {};
+}

@@ -1,59 +1,111 @@
 /**
  * The events of a session that Copilot CLI writes down, one JSON object a line. They tell what its
- * hooks do not: that a permission was given, and that a turn was interrupted or failed.
+ * hooks do not: that a permission was given, that a turn was interrupted or failed, and the last
+ * words of an answer. Read from the end, back to where the turn began:
  *
- *   permission.requested ──▶ waiting ──permission.completed──▶ busy
- *   abort ──▶ idle            session.error ──▶ failed         assistant.turn_start ──▶ busy
+ *   a request without its end ──▶ waiting      abort, a request that was cancelled ──▶ idle
+ *   session.error ──▶ failed                   anything else in a turn ──▶ busy
+ *
+ * Of several that were asked for at once each has its own end. A subagent's turns are not those of
+ * its session, but its requests are.
  */
 import { field, parseJson, wordOf } from "../../core/text.ts";
 import { TEXT } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
+import type { HookQuestion } from "../hooks/question.ts";
+import { formOf } from "./form.ts";
 
+interface SessionEvent {
+  readonly type: unknown;
+  readonly data: unknown;
+  readonly sinceMs: number;
+}
+
+/** Nothing where the hooks know better: the turn has come to its own end. */
 export function presenceAtEnd(lines: readonly string[]): Presence | undefined {
+  const ended = new Map<unknown, number>();
   let isOver = false;
-  for (const line of lines.toReversed()) {
-    const presence = presenceOf(line);
-    if (presence === "over") isOver = true;
-    else if (presence) return isOver && !isEnding(presence) ? undefined : presence;
+  /** Since the last answer it works. */
+  let answered: Presence | undefined;
+  for (const { type, data, sinceMs } of backwards(lines)) {
+    switch (type) {
+      case "abort":
+        return { state: "idle", sinceMs };
+      case "session.error": {
+        const failure = wordOf(field(data, "message"), TEXT.summaryLength) ?? "the model failed";
+        return { state: "failed", sinceMs, failure };
+      }
+      case "permission.completed":
+        // Esc at the dialog interrupts the turn, which is written down a moment later.
+        if (field(field(data, "result"), "kind") === "cancelled") return { state: "idle", sinceMs };
+        ended.set(field(data, "requestId"), sinceMs);
+        break;
+      case "tool.execution_complete":
+        ended.set(field(data, "toolCallId"), sinceMs);
+        break;
+      case "permission.requested":
+      case "tool.execution_start": {
+        const request = requestOf(type, data);
+        if (!request) break;
+        const endedMs = ended.get(request.id);
+        if (endedMs !== undefined) answered ??= { state: "busy", sinceMs: endedMs };
+        else if (!isOver) return { state: "waiting", sinceMs, question: request.question };
+        break;
+      }
+      case "assistant.turn_end":
+        if (!isOfSubagent(data)) isOver = true;
+        break;
+      case "assistant.turn_start":
+        if (isOfSubagent(data)) break;
+        return isOver ? undefined : (answered ?? { state: "busy", sinceMs });
+    }
+  }
+  return isOver ? undefined : answered;
+}
+
+/** The last words of the answer with which a turn came to its end. */
+export function lastWords(lines: readonly string[]): string | undefined {
+  for (const { type, data } of backwards(lines)) {
+    if (type === "assistant.turn_start") return undefined;
+    const words = field(data, "content");
+    if (type === "assistant.message" && typeof words === "string") return words;
   }
   return undefined;
 }
 
-/** A turn that was interrupted has its end written down too, before or after. */
-function isEnding({ state }: Presence): boolean {
-  return state === "idle" || state === "failed";
+function* backwards(lines: readonly string[]): Iterable<SessionEvent> {
+  for (const line of lines.toReversed()) {
+    const event = parseJson(line);
+    const sinceMs = Date.parse(String(field(event, "timestamp")));
+    if (Number.isNaN(sinceMs)) continue;
+    yield { type: field(event, "type"), data: field(event, "data"), sinceMs };
+  }
 }
 
-/** "over" where the hooks know better: the turn has come to its own end. */
-function presenceOf(line: string): Presence | "over" | undefined {
-  const event = parseJson(line);
-  const sinceMs = Date.parse(String(field(event, "timestamp")));
-  if (Number.isNaN(sinceMs)) return undefined;
-  const data = field(event, "data");
-  switch (field(event, "type")) {
-    case "permission.requested": {
-      const request = field(data, "permissionRequest");
-      const command = wordOf(field(request, "fullCommandText"), TEXT.questionLength);
-      const kind = wordOf(field(request, "kind"), TEXT.optionLength) ?? "tool";
-      const text = command === undefined ? `Allow ${kind}?` : `Run command: ${command}`;
-      return { state: "waiting", sinceMs, question: { kind: "permission", text } };
-    }
-    case "permission.completed": {
-      // Esc at the dialog interrupts the turn, which is written down a moment later.
-      const isCancelled = field(field(data, "result"), "kind") === "cancelled";
-      return { state: isCancelled ? "idle" : "busy", sinceMs };
-    }
-    case "assistant.turn_start":
-      return { state: "busy", sinceMs };
-    case "abort":
-      return { state: "idle", sinceMs };
-    case "session.error": {
-      const failure = wordOf(field(data, "message"), TEXT.summaryLength) ?? "the model failed";
-      return { state: "failed", sinceMs, failure };
-    }
-    case "assistant.turn_end":
-      return "over";
-    default:
-      return undefined;
+function isOfSubagent(data: unknown): boolean {
+  return field(data, "parentToolCallId") !== undefined;
+}
+
+interface PersonRequest {
+  readonly id: unknown;
+  readonly question: HookQuestion;
+}
+
+/** What a person is asked: a permission, or the form of a tool that asks. */
+function requestOf(type: string, data: unknown): PersonRequest | undefined {
+  if (type === "permission.requested") {
+    const request = field(data, "permissionRequest");
+    const [command, file] = ["fullCommandText", "fileName"].map((key) =>
+      wordOf(field(request, key), TEXT.questionLength),
+    );
+    const kind = wordOf(field(request, "kind"), TEXT.optionLength) ?? "tool";
+    const subject =
+      command === undefined ? file && `Edit file: ${file}` : `Run command: ${command}`;
+    const text = subject ?? `Allow ${kind}?`;
+    return { id: field(data, "requestId"), question: { kind: "permission", text } };
   }
+  const question = formOf(field(data, "arguments"));
+  return field(data, "toolName") === "ask_user" && question
+    ? { id: field(data, "toolCallId"), question }
+    : undefined;
 }

@@ -65,7 +65,8 @@ function statIfThere(path: string): fs.Stats | undefined {
   }
 }
 
-function tailOf(path: string): readonly string[] {
+/** The last lines of a file; none where there is no such file. */
+export function tailOf(path: string): readonly string[] {
   let descriptor: number;
   try {
     descriptor = fs.openSync(path, "r");

@@ -40,7 +40,7 @@ export interface Turn {
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   sh: ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"],
-  write: ["Write", "write", "write_file", "create_file"],
+  write: ["Write", "write", "write_file", "create_file", "create"],
   ask: ["AskUserQuestion", "question", "request_user_input", "ask_user", "ask_user_question"],
   todo: ["TodoWrite", "todowrite", "todo_write", "write_todos", "update_plan"],
   sub: ["Agent", "Task", "task", "agent", "spawn_agent", "invoke_agent"],
@@ -94,10 +94,12 @@ function slowly(value: string): Answer {
 function inputOf(word: string, tool: Tool, value: string): Call["input"] {
   const { parameters } = tool;
   switch (word) {
-    case "write":
-      return { [known(parameters, PATHS) ?? "path"]: value, content: "hello\n" };
+    case "write": {
+      const text = known(parameters, ["file_text"]) ?? "content";
+      return { [known(parameters, PATHS) ?? "path"]: value, [text]: "hello\n" };
+    }
     case "ask":
-      return { questions: [QUESTION] };
+      return "requestedSchema" in parameters ? FORM : { questions: [QUESTION] };
     case "todo":
       return "plan" in parameters ? { plan: [STEP] } : { todos: [ITEM] };
     case "sub":
@@ -141,6 +143,18 @@ const QUESTION = {
   ],
 };
 
+/** The same for programs that ask by a form. */
+const FORM = {
+  message: QUESTION.question,
+  requestedSchema: {
+    type: "object",
+    properties: {
+      color: { type: "string", title: QUESTION.header, enum: ["Red", "Blue"] },
+    },
+    required: ["color"],
+  },
+};
+
 const STEP = { step: "First step", status: "in_progress" };
 const ITEM = { id: "1", content: "First step", status: "in_progress", priority: "high" };
 
@@ -149,5 +163,8 @@ function subagent({ name, parameters }: Tool, prompt: string): Call["input"] {
   const isClaude = /^[A-Z]/u.test(name) || "run_in_background" in parameters;
   const subagent_type = kinds?.[0] ?? (isClaude ? "general-purpose" : "general");
   if ("agent_name" in parameters) return { agent_name: "generalist", prompt };
+  if ("agent_type" in parameters) {
+    return { description: "sub work", prompt, agent_type: "general-purpose", name: "helper" };
+  }
   return { description: "sub work", prompt, message: prompt, subagent_type };
 }

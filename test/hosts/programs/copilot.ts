@@ -1,7 +1,8 @@
 /** Copilot CLI, with our hooks. Its licence is proprietary: installed only when it is named. */
 import { join } from "node:path";
+import { IDLE, type Day } from "../day.ts";
 import type { Manners } from "../manners.ts";
-import { killed, playDay } from "../moments.ts";
+import { checkNotRun, killed, playDay } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
 
@@ -11,6 +12,7 @@ const MANNERS: Manners = {
   dialog: "enter to select",
   choice: "enter to select",
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Run command: ${command}` }),
+  asksToWrite: (path) => ({ headline: "NEEDS YOU", asks: `Edit file: ${path}` }),
   no: ["Down", "Down", "Enter"],
   alone: ["-p"],
   mindsPastes: true,
@@ -29,9 +31,22 @@ export const copilot: Program = {
     playDay(stage, prepare(stage), {
       agent: "copilot",
       manners: MANNERS,
-      instead: { end: killed },
+      instead: { denial, end: killed },
     }),
 };
+
+/** With its no goes what to do instead, with which it goes on. */
+async function denial(day: Day): Promise<void> {
+  await day.asksToRun("asks once more", "touch never");
+  const act = async () => {
+    day.terminal.press("Down", "Down");
+    await day.terminal.type("rather not");
+    await day.answer("Enter");
+    await day.rests();
+  };
+  await day.moment("denied", act, { rows: [IDLE] });
+  checkNotRun(day);
+}
 
 function prepare(stage: Stage): string {
   stage.tellAll({

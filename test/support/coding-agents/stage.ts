@@ -3,15 +3,18 @@
  * sidecars, all in this process and on a clock of its own. Needs XDG_STATE_HOME and
  * AGENT_STATUS_DIR to be folders of the test's own.
  */
-import { writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { readProcess } from "../../../src/coding-agents/claude-code/presence.ts";
 import { presenceOf, stateOf, type Thread } from "../../../src/coding-agents/codex/threads.ts";
+import { presenceAtEnd } from "../../../src/coding-agents/copilot/events.ts";
 import { badgePath } from "../../../src/coding-agents/hooks/attendance.ts";
 import { deposit } from "../../../src/coding-agents/hooks/deposit.ts";
 import { DIALECTS } from "../../../src/coding-agents/hooks/dialects.ts";
 import { factOf, sessionIdOf, type HookHost } from "../../../src/coding-agents/hooks/fact.ts";
 import { recordOf } from "../../../src/coding-agents/hooks/record.ts";
 import { Sidecar } from "../../../src/coding-agents/hooks/sidecar.ts";
+import { tailOf } from "../../../src/coding-agents/hooks/tail.ts";
 import type { Witness } from "../../../src/coding-agents/hooks/witness.ts";
 import { field } from "../../../src/core/text.ts";
 
@@ -26,11 +29,11 @@ export class HookStage {
   readonly #processes = new Map<number, string>();
   /** What Codex's app-server says of its threads. */
   readonly #threads = new Map<string, Thread>();
-
   /**
    *   HOST PID {payload}         a hook of the host whose process is PID
    *   sessions/PID.json {…}      what Claude Code writes down of that process
    *   app-server {notice}        what Codex's app-server tells
+   *   events/ID {event}          what Copilot CLI writes down of that session
    *   heartbeat                  the sidecars look after their sessions
    *   kill PID                   that process is no more
    */
@@ -40,6 +43,7 @@ export class HookStage {
     const pid = /^sessions\/(?<pid>\d+)\.json$/.exec(word)?.groups?.["pid"];
     if (pid !== undefined) this.#processes.set(Number(pid), JSON.stringify(this.#stamped(json())));
     else if (word === "app-server") this.#tell(json());
+    else if (word.startsWith("events/")) this.#write(word.slice("events/".length), json());
     else if (word === "kill") this.#killed.add(Number(rest[0]));
     else if (word !== "heartbeat") return this.#hook(word as HookHost, Number(rest[0]), json());
     this.look();
@@ -66,6 +70,11 @@ export class HookStage {
     });
   }
 
+  #write(id: string, event: unknown): void {
+    const timestamp = new Date(this.nowMs).toISOString();
+    appendFileSync(eventsPath(id), `${JSON.stringify({ ...(event as object), timestamp })}\n`);
+  }
+
   /** With `late_ms` in its payload the hook began so long before it was heard. */
   #hook(host: HookHost, pid: number, payload: unknown): void {
     this.#hooks += 1;
@@ -79,9 +88,11 @@ export class HookStage {
       ...(host === "codex" && this.#threads.size > 0 && { isShared: true }),
     };
     const dialect = DIALECTS[host];
-    const fact = factOf(dialect.translate?.(payload) ?? payload, circumstances, dialect);
+    const given = { ...(payload as object), ...(host === "copilot" && writtenDown(payload)) };
+    const told = dialect.translate?.(given) ?? given;
+    const fact = factOf(told, circumstances, dialect);
     if (!fact) return;
-    const session = { host, sessionId: sessionIdOf(payload) ?? "", now: () => this.nowMs };
+    const session = { host, sessionId: sessionIdOf(told) ?? "", now: () => this.nowMs };
     const { folder, spool } = recordOf(session);
     deposit(folder, fact);
     if (spool.settle().isOver) return;
@@ -100,13 +111,24 @@ export class HookStage {
   #witness(host: HookHost, sessionId: string): Witness {
     return {
       isLive: true,
-      presence: ({ process: { pid } = { pid: 0 } }) =>
-        host === "codex"
-          ? presenceOf(this.#threads, sessionId)
-          : readProcess(this.#processes.get(pid) ?? "", sessionId)?.presence,
+      presence: ({ process: { pid } = { pid: 0 } }) => {
+        if (host === "codex") return presenceOf(this.#threads, sessionId);
+        if (host === "copilot") return presenceAtEnd(tailOf(eventsPath(sessionId)));
+        return readProcess(this.#processes.get(pid) ?? "", sessionId)?.presence;
+      },
       // In which terminal a thread is has to be asked, and is no part of a recording.
       seating: () => (this.#threads.has(sessionId) ? {} : undefined),
       close: () => undefined,
     };
   }
+}
+
+function eventsPath(sessionId: string): string {
+  return join(process.env["XDG_STATE_HOME"] ?? "", `${sessionId}.jsonl`);
+}
+
+/** Where it says that it writes its session down. */
+function writtenDown(payload: unknown): object {
+  const id = field(payload, "session_id");
+  return typeof id === "string" ? { transcript_path: eventsPath(id) } : {};
 }
