@@ -15,7 +15,7 @@ import { defined } from "./fact.ts";
 import { markHeard } from "./heard.ts";
 import { TEXT } from "./limits.ts";
 import { agentIdOf } from "../../machine/places.ts";
-import type { HookQuestion } from "./question.ts";
+import { questionAtEnd, type HookQuestion } from "./question.ts";
 import { rollcallAgentId, tmuxPane } from "../../machine/surroundings.ts";
 import { oneLine } from "../../core/text.ts";
 
@@ -24,6 +24,9 @@ export interface HostSessionOptions extends Pick<StatusEmitterOptions, "folder" 
   readonly sessionId: string;
   readonly workspace: string | undefined;
 }
+
+/** The id of the question with which an answer ended: open until the next turn. */
+const LAST_WORDS = "last words";
 
 interface Doing {
   readonly state: "working" | "submitted" | "failed";
@@ -82,9 +85,17 @@ export class HostSession {
   }
 
   works(): void {
+    this.#questions.delete(LAST_WORDS);
     if (this.isWorking) return this.activity();
     this.#doing = { state: "working", ...defined({ summary: this.#prompt }) };
     this.#show();
+  }
+
+  /** It came to its end with an answer, which may ask something. */
+  answers(words: string): void {
+    const question = questionAtEnd(words);
+    if (question) this.#questions.set(LAST_WORDS, question);
+    this.rests();
   }
 
   /** It came to an end: with nothing left to do, with something, or not well. */

@@ -250,3 +250,42 @@ test("nothing that OpenCode may send one day makes it fail", async () => {
   expect(statuses(stage)).toEqual([]);
   expect(readdirSync(stage.home)).toEqual([]);
 });
+
+describe("the last words of an answer", () => {
+  const message = (role: string, id: string) => hearOf("message.updated", { info: { id, role } });
+  const part = (messageID: string, text: string, type = "text") =>
+    hear("message.part.updated", { part: { sessionID: "ses_1", messageID, type, text } });
+
+  test("ask when they are a question, until the next prompt", async () => {
+    await create({});
+    await prompt("look at it");
+    await message("user", "msg_1");
+    await part("msg_1", "Is this mine?");
+    await message("assistant", "msg_2");
+    await part("msg_2", "I looked at it.");
+    await part("msg_2", "I looked at it. Shall I go on?");
+    await hearOf("session.idle");
+    await shows(stage, "input-required: Shall I go on?");
+    await hearOf("session.status", { status: { type: "idle" } });
+    await shows(stage, "input-required: Shall I go on?");
+    await prompt("yes");
+    await shows(stage, "working: yes");
+    await message("assistant", "msg_3");
+    await hearOf("session.idle");
+    await shows(stage, "idle");
+  });
+
+  test("ask nothing in a turn that a person stopped, nor as thoughts", async () => {
+    await create({});
+    await prompt("look at it");
+    await message("assistant", "msg_1");
+    await part("msg_1", "Shall I go on?");
+    await hearOf("session.error", { error: { name: "MessageAbortedError" } });
+    await shows(stage, "idle");
+    await prompt("think");
+    await message("assistant", "msg_2");
+    await part("msg_2", "What does the person want?", "reasoning");
+    await hearOf("session.idle");
+    await shows(stage, "idle");
+  });
+});

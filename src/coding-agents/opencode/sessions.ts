@@ -4,7 +4,8 @@
  *
  *   session.created                                        at rest
  *   chat.message, a tool begins, status busy or retry      working
- *   session.idle, status idle                              at rest; submitted with open todos
+ *   session.idle, status idle                              at rest; submitted with open todos;
+ *                                                          asks with the last words of its answer
  *   session.error                                          failed, until it works again
  *   session.deleted                                        no longer shown
  */
@@ -26,6 +27,8 @@ interface Shown {
   readonly session: HostSession;
   hasTodos: boolean;
   hasFailed: boolean;
+  /** Its last answer: the id of the message, and the text of it so far. */
+  answer: { readonly id: string; readonly words: string };
   /** The latest event that said what it does. */
   toldBy: string;
 }
@@ -64,7 +67,9 @@ export class Sessions {
   async hear(event: OpenCodeEvent): Promise<void> {
     const { type, properties } = event;
     const info = field(properties, "info");
-    const id = idOf(field(properties, "sessionID") ?? field(info, "id"));
+    const part = field(properties, "part");
+    const ids = [field(properties, "sessionID"), field(part, "sessionID"), field(info, "id")];
+    const id = ids.map(idOf).find((each) => each !== undefined);
     if (id === undefined) return;
     switch (type) {
       case "session.created":
@@ -87,6 +92,8 @@ export class Sessions {
         return this.#questions.close(requestOf(properties));
       case "message.updated":
         return this.#message(id, info);
+      case "message.part.updated":
+        return this.#part(id, part);
       case "todo.updated":
         return this.#todos(id, field(properties, "todos"));
       case "session.deleted":
@@ -123,7 +130,8 @@ export class Sessions {
     if (found || this.#shown.size >= IN_PROCESS.sessions) return found;
     const workspace = typeof directory === "string" ? directory : this.#directory;
     const session = new HostSession({ host: "opencode", sessionId: id, workspace });
-    const shown = { session, hasTodos: false, hasFailed: false, toldBy: "" };
+    const answer = { id: "", words: "" };
+    const shown = { session, hasTodos: false, hasFailed: false, answer, toldBy: "" };
     this.#shown.set(id, shown);
     return shown;
   }
@@ -158,9 +166,20 @@ export class Sessions {
   #message(id: string, info: unknown): void {
     const next = idOf(field(info, "id"));
     if (field(info, "role") !== "assistant" || next === undefined) return;
+    const found = this.#shown.get(id);
+    if (found && next > found.answer.id) found.answer = { id: next, words: "" };
     this.#questions.closeWhere(
       ({ sessionId, messageId }) => sessionId === id && messageId !== undefined && messageId < next,
     );
+  }
+
+  /** Of a message: a text is told whole, again and again while it grows. */
+  #part(id: string, part: unknown): void {
+    const found = this.#shown.get(id);
+    const text = field(part, "text");
+    if (!found || field(part, "messageID") !== found.answer.id || typeof text !== "string") return;
+    const isLast = field(part, "type") === "text";
+    found.answer = { id: found.answer.id, words: isLast ? text.slice(-TEXT.questionLength) : "" };
   }
 
   #todos(id: string, todos: unknown): void {
@@ -175,13 +194,20 @@ export class Sessions {
     const found = this.#shown.get(id);
     // OpenCode says that it is idle right after it failed: that is no news.
     if (!found || found.hasFailed) return;
-    found.session.rests(found.hasTodos ? "submitted" : undefined);
+    if (found.hasTodos) found.session.rests("submitted");
+    else found.session.answers(found.answer.words);
+  }
+
+  #stopped(id: string): void {
+    const found = this.#shown.get(id);
+    if (found) found.answer = { ...found.answer, words: "" };
+    this.#idle(id);
   }
 
   #failed(id: string, error: unknown): void {
     const name = wordOf(field(error, "name"), TEXT.summaryLength);
     // A person stopped it.
-    if (name === "MessageAbortedError") return this.#idle(id);
+    if (name === "MessageAbortedError") return this.#stopped(id);
     this.#questions.closeWhere(({ sessionId }) => sessionId === id);
     const found = this.#shown.get(id);
     if (!found) return;

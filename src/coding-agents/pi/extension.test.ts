@@ -66,6 +66,26 @@ test("it works until it is settled, also while it tries again", async () => {
   await fire("session_shutdown");
 });
 
+test("the last words of an answer ask when they are a question, until the next turn", async () => {
+  const fire = load();
+  await fire("session_start");
+  await fire("before_agent_start", { prompt: "go" });
+  const content = [
+    { type: "thinking", thinking: "What now?" },
+    { type: "text", text: "I looked at it. Shall I go on?" },
+  ];
+  const end = (stopReason: string) =>
+    fire("agent_end", { messages: [{ role: "assistant", stopReason, content }] });
+  await end("stop");
+  await shows(stage, "input-required: Shall I go on?");
+  await fire("before_agent_start", { prompt: "yes" });
+  await fire("agent_start");
+  await shows(stage, "working: yes");
+  await end("aborted");
+  await shows(stage, "idle");
+  await fire("session_shutdown");
+});
+
 test("an error is how the turn ended, until the next one", async () => {
   const fire = load();
   await fire("session_start");

@@ -6,7 +6,7 @@
  *   agent_start                     working: also when it tries again after an error
  *   an extension opens a dialog     waits for an answer, until the dialog closes
  *   tool_execution_…                a sign of activity
- *   agent_end, agent_settled        at rest, or failed
+ *   agent_end, agent_settled        at rest, asks with its last words, or failed
  *   session_shutdown                no longer shown
  *
  * A turn is over with `agent_settled`; Pi before 0.80 has no such event, and `agent_end` has to do,
@@ -79,6 +79,8 @@ class Watch {
   /** Whether this Pi says when a turn is over for good. */
   hasSettled = false;
   #error: string | undefined;
+  /** Its last answer. */
+  #words = "";
   #dialogs = 0;
   #letGo: () => void = () => undefined;
 
@@ -113,6 +115,7 @@ class Watch {
 
   works(): void {
     this.#error = undefined;
+    this.#words = "";
     this.#closePrompt();
     this.session?.works();
   }
@@ -132,18 +135,23 @@ class Watch {
     const outcome = field(event, "outcome");
     // Told since a while after it has `agent_settled`.
     if (outcome !== undefined) this.hasSettled = true;
-    this.#error = errorOf(field(event, "message"), outcome);
+    this.#hear(field(event, "message"), outcome);
+  }
+
+  #hear(answer: unknown, outcome = field(answer, "stopReason")): void {
+    this.#error = errorOf(answer, outcome);
+    this.#words = outcome === "stop" ? wordsOf(answer) : "";
   }
 
   ended(messages: unknown): void {
     const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-    if (last !== undefined) this.#error = errorOf(last);
+    if (last !== undefined) this.#hear(last);
     if (!this.hasSettled) this.settled();
   }
 
   settled(): void {
     this.#closePrompt();
-    if (this.#error === undefined) this.session?.rests();
+    if (this.#error === undefined) this.session?.answers(this.#words);
     else this.session?.rests("failed", this.#error);
   }
 
@@ -168,7 +176,15 @@ function guarded(handler: Handler): Handler {
 }
 
 /** The error that an answer of the model ended with; being stopped by a person is none. */
-function errorOf(answer: unknown, outcome = field(answer, "stopReason")): string | undefined {
+function errorOf(answer: unknown, outcome: unknown): string | undefined {
   if (outcome !== "error") return undefined;
   return wordOf(field(answer, "errorMessage"), TEXT.summaryLength) ?? "the model failed";
+}
+
+/** The last text of an answer, which may also have thoughts and calls of tools. */
+function wordsOf(answer: unknown): string {
+  const content = field(answer, "content");
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const words = field(parts.at(-1), "text");
+  return typeof words === "string" ? words : "";
 }

@@ -10,7 +10,7 @@ const MANNERS: Manners = {
   ready: "/ commands",
   busy: /esc interrupt/,
   dialog: "enter to select",
-  choice: "enter to select",
+  choice: "Copilot needs information",
   asksToRun: (command) => ({ headline: "NEEDS YOU", asks: `Run command: ${command}` }),
   asksToWrite: (path) => ({ headline: "NEEDS YOU", asks: `Edit file: ${path}` }),
   no: ["Down", "Down", "Enter"],

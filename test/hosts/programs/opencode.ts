@@ -36,7 +36,6 @@ export const openCode: Program = {
       agent: "opencode",
       manners: MANNERS,
       instead: {
-        lastWords: "the plugin does not hear the words of an answer",
         clear: beginsAnew,
         end: killed,
       },

@@ -61,7 +61,6 @@ async function play(stage: Stage, program: string): Promise<void> {
     manners: MANNERS,
     instead: {
       write: "Pi asks nothing by itself, and the extension that does asks about commands",
-      lastWords: "the extension does not read the words of an answer",
       subagent: "subagents are other extensions'",
       clear: beginsAnew,
     },
