@@ -95,8 +95,8 @@ function inputOf(word: string, tool: Tool, value: string): Call["input"] {
   const { parameters } = tool;
   switch (word) {
     case "write": {
-      const text = known(parameters, ["file_text"]) ?? "content";
-      return { [known(parameters, PATHS) ?? "path"]: value, [text]: "hello\n" };
+      const body = known(parameters, ["file_text"]) ?? "content";
+      return { [known(parameters, PATHS) ?? "path"]: value, [body]: "hello\n" };
     }
     case "ask":
       return "requestedSchema" in parameters ? FORM : { questions: [QUESTION] };
