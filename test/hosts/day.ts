@@ -1,6 +1,6 @@
 /**
- * A person at a coding agent in a terminal: starts it, says something, answers its dialogs. What the
- * person does in a day, and what must be shown then, is in moments.ts.
+ * A person at a coding agent in a terminal: starts it, says something, answers its dialogs. What
+ * the person does in a day, and what must be shown then, is in moments.ts.
  */
 // tidy-allow sleep: some programs measure how fast a person types
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,7 +1,7 @@
 /**
- * The moments of a day with a coding agent in a terminal, and the rows that must be shown: one table
- * for all programs, played in this order. A program may have its own way of a moment. One that it
- * leaves out has a reason, which is printed: no cell vanishes without a word.
+ * The moments of a day with a coding agent in a terminal, and the rows that must be shown: one
+ * table for all programs, played in this order. A program may have its own way of a moment. One
+ * that it leaves out has a reason, which is printed: no cell vanishes without a word.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -3,26 +3,31 @@
  * follows for a status: of batches, compaction, tasks, files, folders and settings.
  */
 import type { HookDialect } from "../hooks/dialect.ts";
-import { HOOK_TIMEOUT } from "../hooks/dialect.ts";
 import { questionOf } from "../hooks/question.ts";
+
+/**
+ * In seconds. It puts a line on the person's screen for each hook that takes longer, as Node may on
+ * a machine that is very busy: 10 were too few there.
+ */
+const TIMEOUT = 30;
 
 export const claudeCodeDialect: HookDialect = {
   events: {
-    SessionStart: HOOK_TIMEOUT,
-    UserPromptSubmit: HOOK_TIMEOUT,
-    PreToolUse: HOOK_TIMEOUT,
-    PermissionRequest: HOOK_TIMEOUT,
-    PermissionDenied: HOOK_TIMEOUT,
-    PostToolUse: HOOK_TIMEOUT,
-    PostToolUseFailure: HOOK_TIMEOUT,
-    Notification: HOOK_TIMEOUT,
-    Elicitation: HOOK_TIMEOUT,
-    ElicitationResult: HOOK_TIMEOUT,
-    SubagentStart: HOOK_TIMEOUT,
-    SubagentStop: HOOK_TIMEOUT,
-    Stop: HOOK_TIMEOUT,
-    StopFailure: HOOK_TIMEOUT,
-    SessionEnd: HOOK_TIMEOUT,
+    SessionStart: TIMEOUT,
+    UserPromptSubmit: TIMEOUT,
+    PreToolUse: TIMEOUT,
+    PermissionRequest: TIMEOUT,
+    PermissionDenied: TIMEOUT,
+    PostToolUse: TIMEOUT,
+    PostToolUseFailure: TIMEOUT,
+    Notification: TIMEOUT,
+    Elicitation: TIMEOUT,
+    ElicitationResult: TIMEOUT,
+    SubagentStart: TIMEOUT,
+    SubagentStop: TIMEOUT,
+    Stop: TIMEOUT,
+    StopFailure: TIMEOUT,
+    SessionEnd: TIMEOUT,
   },
   promptOf: (prompt) => (typeof prompt === "string" ? withoutMarkup(prompt) : undefined),
   questionOf,

@@ -25,8 +25,8 @@ export const TEXT = {
 export const SPOOL = {
   /** Each failed attempt is another hook's success; more in a row than hooks ever run at once. */
   rounds: 200,
-  /** How long after another a hook that began before it may still report: its timeout. */
-  lateMs: 10 * SECOND,
+  /** How long after another a hook that began before it may still report: the longest timeout. */
+  lateMs: 30 * SECOND,
   /** Facts kept to be ordered anew when a late one comes; more than hooks run in that time. */
   recent: 512,
   /** Versions kept behind the latest, for those who are just reading one. */
