@@ -1,4 +1,4 @@
-/** How a coding agent looks in a terminal, how to talk to it, and what it gives evidence of late. */
+/** How a coding agent looks in a terminal, how a person talks to it, and what it tells late. */
 import type { ExpectedRow } from "./fleet.ts";
 import type { Terminal } from "./terminal.ts";
 
