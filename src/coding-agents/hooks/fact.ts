@@ -7,7 +7,7 @@ import type { TmuxPane } from "../../machine/surroundings.ts";
 import type { HookDialect } from "./dialect.ts";
 import { PAYLOAD, TEXT } from "./limits.ts";
 import type { PresenceState } from "./presence.ts";
-import { isAsking, questionAtEnd, type HookQuestion } from "./question.ts";
+import { isAsking, questionAtEnd, subjectOf, type HookQuestion } from "./question.ts";
 import { field, wordOf } from "../../core/text.ts";
 
 export const HOOK_HOSTS = ["claude-code", "codex", "copilot", "gemini", "qwen-code"] as const;
@@ -70,6 +70,8 @@ export interface Fact extends Circumstances {
   readonly prompt?: string;
   readonly tool?: string;
   readonly toolUseId?: string;
+  /** What tells calls of one tool apart where they have no ids: a checksum of what it is about. */
+  readonly subject?: number;
   readonly question?: HookQuestion;
   readonly hasBackground?: boolean;
   /** Why it failed. */
@@ -165,7 +167,8 @@ function particulars(
         event === "PermissionRequest" || (event === "PreToolUse" && isAsking(tool));
       const input = field(payload, "tool_input");
       const question = isQuestion ? dialect.questionOf(tool, input) : undefined;
-      return defined({ tool, toolUseId: name("tool_use_id"), question });
+      const subject = checksum(subjectOf(input));
+      return defined({ tool, toolUseId: name("tool_use_id"), subject, question });
     }
     case "Notification":
     case "Elicitation":
@@ -186,6 +189,16 @@ function particulars(
     case "SessionEnd":
       return {};
   }
+}
+
+/** FNV-1a: of the input of a tool nothing goes into a fact. */
+function checksum(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  let sum = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) {
+    sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193);
+  }
+  return sum >>> 0;
 }
 
 /** What the notifications mean that we know, those of a person who is waited for the most. */

@@ -68,7 +68,8 @@ function permissionFor(tool: string, input: unknown): HookQuestion {
   return { kind: "permission", text: oneLine(text, TEXT.questionLength + tool.length + 2), tool };
 }
 
-function subjectOf(input: unknown): string | undefined {
+/** What a tool is called with, in a word: its command, its file or the host of its URL. */
+export function subjectOf(input: unknown): string | undefined {
   const command = commandOf(field(input, "command"));
   if (command !== undefined) return oneLine(command, TEXT.questionLength);
   const path = field(input, "file_path") ?? field(input, "path") ?? field(input, "notebook_path");

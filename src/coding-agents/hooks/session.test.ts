@@ -61,6 +61,15 @@ describe("what each event does", () => {
     expect(answered.question).toBeUndefined();
   });
 
+  test("the end of another call of the same tool does not answer a question", () => {
+    const call = (command: string, more: object = {}) =>
+      ({ tool_name: "Bash", tool_input: { command, ...more } }) as const;
+    const asks = ["PermissionRequest", call("two")] as const;
+    expect(after(asks, ["PostToolUse", call("one")]).question?.text).toBe("Bash: two");
+    const described = call("two", { description: "which the request had no word of" });
+    expect(after(asks, ["PostToolUse", described]).question).toBeUndefined();
+  });
+
   test("the end of another tool call does not answer a question", () => {
     const session = after(["PermissionRequest", BASH], ["PostToolUse", { tool_name: "Read" }]);
     expect(state(session)).toBe("input-required");

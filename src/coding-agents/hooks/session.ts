@@ -41,6 +41,7 @@ export interface HookSession {
   readonly question?: HookQuestion;
   /** Of the tool call that the question is about. */
   readonly toolUseId?: string;
+  readonly subject?: number;
   /** The subagent that asks it. */
   readonly subagent?: string;
   /** A question that shows once the second source says that somebody is waited for. */
@@ -234,11 +235,12 @@ function working(session: HookSession, { atMs }: Fact): HookSession {
 }
 
 function asking(session: HookSession, fact: Fact): HookSession {
-  const { question, toolUseId, atMs } = fact;
+  const { question, toolUseId, subject, atMs } = fact;
   return {
     ...withTask(withoutQuestion(session), "input-required", { summary: shortOf(question), atMs }),
     ...(question && { question }),
     ...(toolUseId !== undefined && { toolUseId }),
+    ...(subject !== undefined && { subject }),
   };
 }
 
@@ -274,7 +276,8 @@ function withoutTask(session: HookSession): HookSession {
 }
 
 function withoutQuestion(session: HookSession): HookSession {
-  const { question: _question, toolUseId: _call, subagent: _, announced: _a, ...rest } = session;
+  const { question: _question, toolUseId: _call, subject: _subject, ...others } = session;
+  const { subagent: _subagent, announced: _announced, ...rest } = others;
   return rest;
 }
 
@@ -291,9 +294,11 @@ function withTask(session: HookSession, state: TaskState, { summary, atMs }: Doi
 }
 
 /** Whether a question is open that this tool call has nothing to do with. */
-function isOfAnother({ question, toolUseId, subagent }: HookSession, fact: Fact): boolean {
+function isOfAnother(session: HookSession, fact: Fact): boolean {
+  const { question, toolUseId, subject, subagent } = session;
   if (subagent !== undefined) return true;
   if (!question?.tool || fact.tool === undefined) return false;
   if (toolUseId !== undefined && fact.toolUseId !== undefined) return toolUseId !== fact.toolUseId;
-  return question.tool !== fact.tool;
+  if (question.tool !== fact.tool) return true;
+  return subject !== undefined && fact.subject !== undefined && subject !== fact.subject;
 }
