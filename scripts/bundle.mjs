@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { root } from "./root.mjs";
 
-/** Carries native code and may be absent: stays a package. */
-const NATIVE = ["@photostructure/sqlite"];
+/** Optional, so they may be absent: stay packages. */
+const OPTIONAL = ["@photostructure/sqlite", "pg"];
 
 /**
  * All packages, for output that finds them installed. Not this one: examples import it by its name
@@ -48,7 +48,7 @@ export function present(entries) {
  *   to read the description of all takes longer than to call one
  */
 export async function bundle(entries, directory, options = {}) {
-  const { sourcemap = false, external = NATIVE, banner = () => "" } = options;
+  const { sourcemap = false, external = OPTIONAL, banner = () => "" } = options;
   const { whole = false, format = "esm", operations } = options;
   const bundler = await rolldown({
     cwd: root,

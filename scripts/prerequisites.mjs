@@ -9,6 +9,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmdirSync,
   rmSync,
@@ -162,6 +163,12 @@ export const PREREQUISITES = [
     apt: "nginx",
   },
   {
+    name: "postgres",
+    need: "the database that members of a cluster share",
+    isThere: () => postgresPrograms() !== undefined,
+    apt: "postgresql",
+  },
+  {
     name: "h2load",
     need: "to load our doors from outside Node (npm run bench keeper, a2a)",
     isThere: () => run("h2load", "--version"),
@@ -210,6 +217,18 @@ export const PREREQUISITES = [
 ];
 
 const isRoot = process.getuid?.() === 0;
+
+/** Where Debian puts the servers, which are not on the path: a folder for each version. */
+const POSTGRES_VERSIONS = "/usr/lib/postgresql";
+
+/** The folder of the newest Postgres that has a server, and not only clients. */
+export function postgresPrograms() {
+  if (!existsSync(POSTGRES_VERSIONS)) return undefined;
+  return readdirSync(POSTGRES_VERSIONS)
+    .toSorted((a, b) => Number(b) - Number(a))
+    .map((version) => join(POSTGRES_VERSIONS, version, "bin"))
+    .find((folder) => existsSync(join(folder, "initdb")));
+}
 
 /** @param {string} name */
 export function lacks(name) {

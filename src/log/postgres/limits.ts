@@ -1,0 +1,43 @@
+/** The numbers of the Postgres store, each with its reason. */
+
+export const POSTGRES = {
+  /** For reads, snapshots and forgetting; appends have a connection of their own. */
+  readConnections: 4,
+  /** Calls that wait for one of these. */
+  waitingReads: 10_000,
+  /** Of appends to streams alone that wait for the one before them. */
+  waitingBytes: 64 << 20,
+  /** Streams that one statement trims or removes. */
+  forgetStreams: 512,
+  /** To one server: the next one of the URL should be tried before a member is given up. */
+  connectMs: 3_000,
+  /** Of one statement of ours, and of its wait for a lock; the server ends it. */
+  statementMs: 5_000,
+  lockMs: 2_000,
+  /** The same seen from here, where the server does not answer at all. */
+  answerMs: 8_000,
+  /** How long a read goes on trying while the server restarts. */
+  readWithinMs: 5_000,
+  /** Between two tries; each waits twice as long as the one before. */
+  retryMs: 20,
+  retryMostMs: 500,
+  /** A page of a read: at least one append, and no more after so many bytes or rows. */
+  pageBytes: 1 << 20,
+  pageRows: 4_096,
+  /** Streams in one page of a listing. */
+  listRows: 1_000,
+  /** Rows that one statement deletes, so that it holds nobody up. */
+  deleteRows: 5_000,
+  /** A row of a snapshot. Deleting so many of them is as much work as the rows above. */
+  chunkBytes: 1 << 20,
+  deleteChunks: 8,
+  /** Beside appends: unthrottled, a snapshot of 100 MB makes them ten times as slow. */
+  snapshotBytesPerS: 8 << 20,
+  /** Without a notification followers look this often; where none arrive at all, that often. */
+  lookMs: 1_000,
+  lookAloneMs: 250,
+  /** Within which our own notification must come back. */
+  echoMs: 1_000,
+  /** What is under way may take so long to end when the store closes. */
+  closeMs: 1_500,
+} as const;

@@ -1,0 +1,33 @@
+/** Trying again while a server restarts or hands over, for so long and no longer. */
+import { setTimeout as delay } from "node:timers/promises";
+import { isPassing } from "./failure.ts";
+import { POSTGRES } from "./limits.ts";
+
+export interface RetryOptions {
+  readonly withinMs: number;
+  /** Ends the waiting between two tries. */
+  readonly signal: AbortSignal;
+}
+
+/** Gives what the first try gives that succeeds, or rejects as the last one did. */
+export async function retried<T>(
+  work: () => Promise<T>,
+  { withinMs, signal }: RetryOptions,
+): Promise<T> {
+  const { retryMs, retryMostMs } = POSTGRES;
+  const endsMs = performance.now() + withinMs;
+  for (let pauseMs: number = retryMs; ; pauseMs = Math.min(2 * pauseMs, retryMostMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      const isOver = signal.aborted || performance.now() + pauseMs > endsMs;
+      if (isOver || !isPassing(error)) throw error;
+      await waited(pauseMs, signal);
+    }
+  }
+}
+
+/** Resolves after a time, or at once when the signal aborts. */
+export async function waited(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,183 @@
+/**
+ * The part that the log and the streams of one store share: its connections, one for appends and a
+ * few for everything else, and how it is opened and closed.
+ */
+import { RollcallError } from "../../core/errors.ts";
+import type { LogRange } from "../log.ts";
+import type { Connection } from "./driver.ts";
+import { checkDurability, type Durability } from "./durability.ts";
+import { postgresError } from "./failure.ts";
+import { POSTGRES } from "./limits.ts";
+import { Pool } from "./pool.ts";
+import { retried, waited } from "./retry.ts";
+import { openSchema, quoted } from "./schema.ts";
+import { Servers } from "./servers.ts";
+import { sweepOnce } from "./sweep.ts";
+import type { PostgresUrl } from "./url.ts";
+
+export interface SessionOptions {
+  readonly url: PostgresUrl;
+  readonly password?: () => Promise<string>;
+  readonly durability: Durability;
+  readonly writtenBy: string;
+  /** Of what an operator should know and nobody has to wait for. */
+  readonly onWarning: (message: string) => void;
+}
+
+export class PostgresSession {
+  readonly place: string;
+  /** Quoted. */
+  readonly schema: string;
+  readonly onWarning: (message: string) => void;
+  readonly #options: SessionOptions;
+  readonly #closing = new AbortController();
+  readonly #writes: Pool;
+  readonly #reads: Pool;
+  readonly #servers: Servers;
+  #logId: string | undefined;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isSweeping = false;
+  #mustSweep = false;
+  #warned = "";
+  #closed: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    const { url, password, onWarning } = options;
+    this.#options = options;
+    this.place = url.description;
+    this.schema = quoted(url.schema);
+    this.onWarning = onWarning;
+    this.#servers = new Servers({ url, ...(password && { password }) });
+    this.#writes = new Pool(() => this.#connectToWrite(), 1);
+    this.#reads = new Pool(() => this.#servers.connect(), POSTGRES.readConnections);
+  }
+
+  /** Aborts when the store closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Before each call; what was called before the store closes may end. */
+  checkOpen(): void {
+    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
+    if (this.#logId === undefined) throw new RollcallError("WRONG_STATE", "the log is not open");
+  }
+
+  /** Of the log that is open here. */
+  get logId(): string {
+    return this.#logId ?? "";
+  }
+
+  /** The name by which its members notify each other. */
+  get channel(): string {
+    return `rollcall ${this.#options.url.schema}`.slice(0, CHANNEL_LENGTH);
+  }
+
+  async open(): Promise<LogRange> {
+    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
+    const { url, writtenBy } = this.#options;
+    const { schema } = url;
+    const range = await this.#counted(() =>
+      this.#retried(() =>
+        // By the connection that writes: it is checked for durability.
+        this.#writes.run((connection) =>
+          openSchema(connection, { schema, place: this.place, writtenBy, logId: this.#logId }),
+        ),
+      ),
+    );
+    const isFirst = this.#logId === undefined;
+    this.#logId = range.logId;
+    // A crash may have left something half-done.
+    if (isFirst) this.sweep();
+    return range;
+  }
+
+  async #connectToWrite(): Promise<Connection> {
+    const connection = await this.#servers.connect();
+    try {
+      const warning = await checkDurability(connection, this.#options.durability, this.place);
+      if (warning !== this.#warned && warning !== "") this.onWarning(warning);
+      this.#warned = warning;
+      return connection;
+    } catch (error) {
+      connection.end();
+      throw error;
+    }
+  }
+
+  /** A connection of one's own, of no pool; whoever has it ends it. */
+  connect(): Promise<Connection> {
+    return this.#servers.connect();
+  }
+
+  /** Once, by the connection for appends; rejects as the driver did. */
+  write<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#counted(() => this.#writes.run(work));
+  }
+
+  /** What may be done twice, again and again while the server is away for a moment. */
+  run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#counted(() => this.#retried(() => this.#reads.run(work)));
+  }
+
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const options = { withinMs: POSTGRES.readWithinMs, signal: this.closing };
+      return await retried(work, options);
+    } catch (error) {
+      throw postgresError(error, this.place);
+    }
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    const call = work();
+    this.#underWay.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#underWay.delete(call);
+    }
+  }
+
+  /**
+   * Deletes what was forgotten, in the background, a few thousand rows at a time. Nobody waits for
+   * it: what is to be deleted can be seen by nobody, and the tables know of it.
+   */
+  sweep(): void {
+    this.#mustSweep = true;
+    if (!this.#isSweeping) void this.#sweepAll();
+  }
+
+  async #sweepAll(): Promise<void> {
+    this.#isSweeping = true;
+    try {
+      while (this.#mustSweep) {
+        this.#mustSweep = false;
+        while (!this.closing.aborted && (await this.run((each) => sweepOnce(each, this.schema))));
+      }
+    } catch {
+      // The server is away, or another member swept the same: the next one tries again.
+    }
+    this.#isSweeping = false;
+  }
+
+  /** What is under way may end first, for a moment, and what waits to be written. */
+  close(settled: () => Promise<void>): Promise<void> {
+    this.#closed ??= this.#close(settled);
+    return this.#closed;
+  }
+
+  async #close(settled: () => Promise<void>): Promise<void> {
+    this.#closing.abort();
+    const ended = new AbortController();
+    const ending = settled()
+      .then(() => Promise.allSettled(this.#underWay))
+      .then(() => ended.abort());
+    await Promise.race([ending, waited(POSTGRES.closeMs, ended.signal)]);
+    this.#writes.close();
+    this.#reads.close();
+  }
+}
+
+/** As long as Postgres allows. */
+const CHANNEL_LENGTH = 63;
