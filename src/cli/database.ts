@@ -1,6 +1,5 @@
 /** The database of the daemon that `rollcall up` would start here, for commands that work on it. */
-import { join } from "node:path";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { loadConfig } from "../daemon/config.ts";
 import { KIB, MIB } from "../core/units.ts";
 import type { Context } from "./context.ts";
@@ -20,9 +19,16 @@ export interface DatabaseFlags {
 export async function databaseOf({ env }: Context, flags: DatabaseFlags): Promise<string> {
   const { config, dataDir } = flags;
   const found = await loadConfig({ flags: spokenFlags({ config, dataDir }), env });
-  if (found.dataDir !== undefined) return join(found.dataDir, "rollcall.db");
-  const message = "the daemon keeps its state in memory: there is no database";
-  throw new RollcallError("INVALID_ARGUMENT", message);
+  switch (found.log.kind) {
+    case "sqlite":
+      return found.log.path;
+    case "memory":
+      throw invalidArgument("the daemon keeps its state in memory: there is no database");
+    case "postgres":
+      throw invalidArgument(
+        "the daemon keeps its log in Postgres: back it up by the means of Postgres (pg_dump)",
+      );
+  }
 }
 
 export function sizeText(bytes: number): string {

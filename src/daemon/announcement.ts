@@ -28,7 +28,7 @@ export function announce({ config, pair, store, doors, version }: AnnouncedDaemo
     ...(a2aAddress ? [`  A2A    http${s}://${formatAddress(reachable(a2aAddress))}`] : []),
     ...(arcpAddress ? [`  ARCP   ws${s}://${formatAddress(reachable(arcpAddress))}/arcp`] : []),
     ...(doors.socket === undefined ? [] : [`  socket ${doors.socket}`]),
-    `  state  ${store.description}${config.dataDir === undefined ? ", gone when it stops" : ""}`,
+    `  state  ${store.description}${config.log.kind === "memory" ? ", gone when it stops" : ""}`,
   ];
   if (pair) lines.push(`  TLS    ${certificateWords(pair)}`);
   if (!answersOthers(config)) {

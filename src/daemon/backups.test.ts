@@ -22,6 +22,7 @@ async function scene(before: (folder: string) => void = () => undefined) {
     next();
   };
   const backups = new Backups({
+    path: join(dataDir, "rollcall.db"),
     dataDir,
     clock,
     everyMs: HOUR,

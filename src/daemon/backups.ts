@@ -24,6 +24,8 @@ export interface BackupPlan {
 }
 
 export interface BackupsOptions extends BackupPlan {
+  /** The database. */
+  readonly path: string;
   /** Of the state; backups go to a folder in it. */
   readonly dataDir: string;
   readonly clock: Clock;
@@ -58,11 +60,11 @@ export class Backups {
   }
 
   async #make(): Promise<void> {
-    const { dataDir, audit, madeBy, onBackup, onTrouble } = this.#options;
+    const { path, audit, madeBy, onBackup, onTrouble } = this.#options;
     try {
       makeFolder(this.#folder, 0o700);
       const target = join(this.#folder, `rollcall-${this.#nextMoment()}.backup`);
-      await backUp({ path: join(dataDir, "rollcall.db"), target, madeBy });
+      await backUp({ path, target, madeBy });
       this.#prune();
       onBackup(target);
       await audit.note({ by: ownBy("engine"), action: "backup.create", target });

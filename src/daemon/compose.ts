@@ -2,16 +2,12 @@
  * The daemon: a store, the engine on it, and two doors in front, opened in this order and closed in
  * the opposite one. What cannot be opened closes what was.
  */
-import { join } from "node:path";
 import type { By } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
-import { closeFolder, makeFolder } from "../machine/folders.ts";
 import { Audit } from "../engine/audit.ts";
 import { Engine } from "../engine/engine.ts";
-import { memoryStore } from "../log/memory/store.ts";
-import { sqliteStore } from "../log/sqlite/store.ts";
 import type { Store } from "../log/store.ts";
 import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
@@ -38,6 +34,7 @@ import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
 import { OwnToken } from "./own-token.ts";
 import { startServices, type DaemonServices } from "./services.ts";
+import { storeOf } from "./store.ts";
 import { KeyPair } from "../net/tls/pair.ts";
 import { releaseVersion } from "./version.ts";
 
@@ -76,7 +73,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   try {
     const pair = await openPair(config, clock, logger);
     opened.pair = pair;
-    const store = await openStore(config, release, logger);
+    const store = storeOf(config, release, logger);
     opened.store = store;
     await importLedger(store, {
       node: config.node,
@@ -266,10 +263,11 @@ interface BackupParts {
 
 function backupsOf(parts: BackupParts, release: string): Backups | undefined {
   const { config, audit, clock, logger } = parts;
-  const { backups: plan, dataDir } = config;
-  if (!plan || dataDir === undefined) return undefined;
+  const { backups: plan, dataDir, log } = config;
+  if (!plan || dataDir === undefined || log.kind !== "sqlite") return undefined;
   return new Backups({
     ...plan,
+    path: log.path,
     dataDir,
     audit,
     clock,
@@ -306,22 +304,4 @@ async function openPair(
       logger.info({ fingerprint256, validTo }, "new connections get the new certificate"),
     onTrouble: (error) => logger.error({ err: error }, "the old certificate stays in use"),
   });
-}
-
-async function openStore({ dataDir }: Config, release: string, logger: Logger): Promise<Store> {
-  if (dataDir === undefined) return memoryStore();
-  try {
-    // Tasks and cards may hold secrets.
-    makeFolder(dataDir, 0o700);
-    const mode = closeFolder(dataDir);
-    if (mode !== undefined) {
-      const was = { folder: dataDir, mode: mode.toString(8) };
-      logger.warn(was, "other users could write in the folder of the state: no longer");
-    }
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `cannot keep the state in ${dataDir}: ${why}; choose another with --data-dir`;
-    throw new RollcallError("UNAVAILABLE", message, { cause });
-  }
-  return sqliteStore({ path: join(dataDir, "rollcall.db"), writtenBy: `rollcall ${release}` });
 }

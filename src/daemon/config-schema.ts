@@ -6,6 +6,8 @@ import { LISTED_VERSIONS } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY } from "../core/limits.ts";
 import { ROLES } from "../core/principals.ts";
+import { DURABILITIES } from "../log/postgres/durability.ts";
+import { POSTGRES_SYNTAX } from "../log/postgres/url.ts";
 import type { RoleRule } from "../identity/oidc/roles.ts";
 import { httpUrl } from "../net/http/url.ts";
 import { isLoopbackHost } from "../net/loopback.ts";
@@ -150,6 +152,9 @@ const schema = {
   arcp_addr: address,
   data_dir: z.string().min(1),
   memory: isOn,
+  log: z.string().regex(/^(?:memory:|sqlite:.*|postgres(?:ql)?:\/\/.*)$/),
+  log_durability: z.enum(DURABILITIES),
+  log_credentials_file: z.string().min(1),
   backup_every: amount(z.number().min(0).max(MAX_BACKUP_HOURS)),
   backup_keep: amount(z.int().min(1).max(MAX_BACKUPS)),
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
@@ -207,6 +212,9 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   arcp_addr: ADDRESS_SYNTAX,
   data_dir: "the path of a folder",
   memory: "true or false",
+  log: `sqlite:, sqlite:PATH, memory: or ${POSTGRES_SYNTAX}`,
+  log_durability: `one of ${DURABILITIES.join(", ")}`,
+  log_credentials_file: "the path of a file",
   backup_every: `hours from 0 to ${MAX_BACKUP_HOURS}`,
   backup_keep: `a whole number from 1 to ${MAX_BACKUPS}`,
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
@@ -262,7 +270,7 @@ export function parseValues(said: ReadonlyMap<SettingName, Said>): Values {
     const parsed = schema[name].safeParse(value);
     if (!parsed.success) {
       // A wrong address may contain a password.
-      const isSecret = name === "embedder_url" || name === "notify_webhook";
+      const isSecret = ["embedder_url", "log", "notify_webhook"].includes(name);
       const shown = isSecret ? "not valid" : JSON.stringify(value);
       throw new RollcallError(
         "INVALID_ARGUMENT",

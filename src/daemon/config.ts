@@ -33,6 +33,7 @@ import {
   DEFAULT_RATE_LIMIT,
 } from "./settings.ts";
 import type { LogLevel } from "./settings.ts";
+import { stateOf, type LogConfig, type StateVoice } from "./state-config.ts";
 import type { BackupPlan } from "./backups.ts";
 import { HOUR } from "../core/units.ts";
 
@@ -65,6 +66,7 @@ export interface Config {
   readonly agents: readonly AgentConfig[];
   /** Absent: in memory. */
   readonly dataDir: string | undefined;
+  readonly log: LogConfig;
   /** Absent: no backups by the clock. */
   readonly backups: BackupPlan | undefined;
   readonly node: string;
@@ -140,7 +142,12 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     (weaker, voice) => ({ ...weaker, ...voice.values }),
     {},
   );
-  const state = dataDir(voices, { ...env, HOME: home });
+  const { dataDir: state, log } = stateOf({
+    voices: voices.map((voice) => voiceOf(voice, home)),
+    defaultDir: stateFolder({ ...env, HOME: home }),
+    durability: values.log_durability ?? "strict",
+    credentialsFile: pathOf("log_credentials_file", voices, home),
+  });
   const { addr, http_addr: http, arcp_addr: arcp, a2a_addr: a2a } = values;
   const doors = [addr, http, arcp, a2a];
   const isReached = doors.some((door) => typeof door === "object" && isWide(door));
@@ -152,6 +159,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     arcpAddr: values.arcp_addr,
     agents,
     dataDir: state,
+    log,
     socket: socketPath(pathOf("socket", voices, home), platform === "win32" ? undefined : state),
     localTrust,
     localTokenFile: localTrust === "token" ? localTokenFile(state) : undefined,
@@ -169,7 +177,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     node: values.node ?? nodeName(hostname()),
     reflection: values.reflection ?? true,
     allowedHosts: values.allowed_hosts ?? [],
-    backups: backupPlan(values),
+    backups: backupPlan(values, log),
     rateLimit: values.rate_limit ?? DEFAULT_RATE_LIMIT,
     embedder: await embedderConfig({
       url: values.embedder_url,
@@ -214,18 +222,10 @@ function oidcOf(values: Values): OidcConfig | undefined {
   throw new RollcallError("INVALID_ARGUMENT", message);
 }
 
-/** The strongest voice that says either a folder or "in memory" decides between the two. */
-function dataDir(voices: readonly Voice[], env: NodeJS.ProcessEnv): string | undefined {
-  for (const { values, folder } of voices) {
-    if (values.memory && values.data_dir !== undefined) {
-      const message = `memory and data_dir ${values.data_dir} exclude each other: give one of them`;
-      throw new RollcallError("INVALID_ARGUMENT", message);
-    }
-    if (values.memory) return undefined;
-    const home = env["HOME"] ?? "";
-    if (values.data_dir !== undefined) return atHome(values.data_dir, { folder, home });
-  }
-  return stateFolder(env);
+function voiceOf({ values, folder }: Voice, home: string): StateVoice {
+  const path = (each: string) => atHome(each, { folder, home });
+  const { memory = false, log, data_dir: said } = values;
+  return { memory, log, dataDir: said === undefined ? undefined : path(said), path };
 }
 
 /** Clients look for it beside the state. */
@@ -268,6 +268,7 @@ function lacking(given: string, missing: string): RollcallError {
 type PathName =
   | "a2a_keys_file"
   | "embedder_key_file"
+  | "log_credentials_file"
   | "status_dir"
   | "socket"
   | "tls_cert"
@@ -283,11 +284,16 @@ function pathOf(name: PathName, voices: readonly Voice[], home: string): string 
   return undefined;
 }
 
-/** A value for one state overrules the value for all. */
-function backupPlan({ backup_every: hours = 0, backup_keep: keep }: Values) {
-  return hours === 0 ? undefined : { everyMs: hours * HOUR, keep: keep ?? DEFAULT_BACKUP_KEEP };
+function backupPlan({ backup_every: hours = 0, backup_keep: keep }: Values, { kind }: LogConfig) {
+  if (hours === 0) return undefined;
+  if (kind === "postgres") {
+    const message = "backup_every is for SQLite: back Postgres up by its own means (pg_dump)";
+    throw new RollcallError("INVALID_ARGUMENT", message);
+  }
+  return { everyMs: hours * HOUR, keep: keep ?? DEFAULT_BACKUP_KEEP };
 }
 
+/** A value for one state overrules the value for all. */
 function patienceOf(said: NonNullable<Values["stuck_after"]>): Patience {
   const patience: Record<string, number> = {};
   const given = (ms: number) => (ms === 0 ? Infinity : ms);

@@ -11,6 +11,9 @@ export type SettingName =
   | "arcp_addr"
   | "data_dir"
   | "memory"
+  | "log"
+  | "log_durability"
+  | "log_credentials_file"
   | "backup_every"
   | "backup_keep"
   | "node"
@@ -107,6 +110,17 @@ export const SETTINGS: readonly Setting[] = [
   setting("memory", "keep the state in memory only: it is gone when the daemon stops", {
     kind: "switch",
     default: "false",
+  }),
+  setting("log", "where the log is kept: sqlite:[PATH], memory: or postgres://…/DB?schema=NAME", {
+    placeholder: "URL",
+    default: "sqlite: beside the state",
+  }),
+  setting("log_durability", "a Postgres that may lose what it acknowledged: strict refuses it", {
+    placeholder: "strict|trust",
+    default: "strict",
+  }),
+  setting("log_credentials_file", "a file with the password for the log; or set PGPASSWORD", {
+    placeholder: "FILE",
   }),
   setting("backup_every", "hours between backups of the state, into backups beside it; 0: none", {
     placeholder: "HOURS",

@@ -1,6 +1,6 @@
 /** Where the state is: may it be written, is there room, can the database be opened. */
 import { access, constants, stat, statfs } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { codeOf } from "../../core/errors.ts";
 import { decode } from "../../core/events.ts";
 import { sqliteStore } from "../../log/sqlite/store.ts";
@@ -73,8 +73,8 @@ async function roomFinding(place: string): Promise<Finding> {
 }
 
 export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
-  const path = config?.dataDir === undefined ? undefined : join(config.dataDir, "rollcall.db");
-  if (path === undefined) return [];
+  if (config?.log.kind !== "sqlite") return [];
+  const { path } = config.log;
   const size = await stat(path).then(
     (about) => about.size,
     () => undefined,
@@ -109,8 +109,8 @@ function inUse(what: string, daemon: unknown): Finding {
 
 /** Every page and every row, beside a daemon or without one. */
 export const checkDeep: Check = async ({ config }) => {
-  const path = config?.dataDir === undefined ? undefined : join(config.dataDir, "rollcall.db");
-  if (path === undefined) return [];
+  if (config?.log.kind !== "sqlite") return [];
+  const { path } = config.log;
   try {
     const { head, oldest } = await verify(path);
     const kept = head < oldest ? "no event" : `events ${oldest} to ${head}`;

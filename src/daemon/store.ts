@@ -1,0 +1,47 @@
+/** The store that the configuration chooses. */
+import { RollcallError } from "../core/errors.ts";
+import { memoryStore } from "../log/memory/store.ts";
+import { postgresStore } from "../log/postgres/store.ts";
+import { sqliteStore } from "../log/sqlite/store.ts";
+import type { Store } from "../log/store.ts";
+import { closeFolder, makeFolder } from "../machine/folders.ts";
+import type { Config } from "./config.ts";
+import type { Logger } from "./logger.ts";
+
+export function storeOf({ dataDir, log }: Config, release: string, logger: Logger): Store {
+  if (dataDir !== undefined) ownFolder(dataDir, logger);
+  const writtenBy = `rollcall ${release}`;
+  switch (log.kind) {
+    case "memory":
+      return memoryStore();
+    case "sqlite":
+      return sqliteStore({ path: log.path, writtenBy });
+    case "postgres": {
+      const { url, durability, password } = log;
+      const onWarning = (message: string) => logger.warn(message);
+      return postgresStore({
+        url,
+        durability,
+        writtenBy,
+        onWarning,
+        ...(password && { password }),
+      });
+    }
+  }
+}
+
+/** Tasks and cards may hold secrets. */
+function ownFolder(dataDir: string, logger: Logger): void {
+  try {
+    makeFolder(dataDir, 0o700);
+    const mode = closeFolder(dataDir);
+    if (mode !== undefined) {
+      const was = { folder: dataDir, mode: mode.toString(8) };
+      logger.warn(was, "other users could write in the folder of the state: no longer");
+    }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `cannot keep the state in ${dataDir}: ${why}; choose another with --data-dir`;
+    throw new RollcallError("UNAVAILABLE", message, { cause });
+  }
+}

@@ -1,0 +1,82 @@
+/** Daemons that keep their log in one Postgres, as an operator starts them. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { lacks } from "../../scripts/prerequisites.mjs";
+import { PostgresServer } from "../support/postgres/server.ts";
+import { daemon, run, scratch, type Running } from "./programs.ts";
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const hasServer = !lacks("postgres");
+let server: PostgresServer;
+
+beforeAll(async () => {
+  if (hasServer) server = await PostgresServer.start();
+}, 60_000);
+
+afterAll(async () => {
+  if (hasServer) await server.stop();
+});
+
+interface Member {
+  readonly up: Running;
+  /** What a command at this daemon prints. */
+  readonly rollcall: (...args: readonly string[]) => Promise<string>;
+}
+
+async function member(node: string, log: string, ...more: readonly string[]): Promise<Member> {
+  const home = scratch();
+  const place = ["--data-dir", join(home.path, "state"), "--log", log, "--node", node];
+  const { up, url } = await daemon(...place, "--no-status-files", ...more);
+  onTestFinished(async () => {
+    await up[Symbol.asyncDispose]();
+    home[Symbol.dispose]();
+  });
+  const rollcall = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await run([...args, "--url", url]);
+    if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
+    return stdout;
+  };
+  return { up, rollcall };
+}
+
+describe.skipIf(!hasServer)("daemons on one Postgres", () => {
+  test("the second takes over when the first is killed; tokens rise, nothing is lost", async () => {
+    const first = await member("one", server.url("team"));
+    const agent = (await first.rollcall("agents", "register", "worker")).trim();
+    const token = Number(await first.rollcall("leases", "acquire", "key", "--agent", agent));
+    expect(first.up.stdout).toContain(`postgres at 127.0.0.1:${server.port}/rollcall, schema team`);
+    const second = await member("two", server.url("team"));
+    await first.up[Symbol.asyncDispose]();
+
+    const next = await vi.waitFor(() => second.rollcall("agents", "register", "other"), {
+      timeout: 30_000,
+      interval: 200,
+    });
+    const agents = await second.rollcall("agents", "list", "--json");
+    expect(agents).toContain(agent);
+    await second.rollcall("leases", "release", "key", "--agent", agent, "--token", String(token));
+    const later = await second.rollcall("leases", "acquire", "key", "--agent", next.trim());
+    expect(Number(later)).toBeGreaterThan(token);
+  });
+
+  test("the password comes from a file; it is in no output, and a wrong one says so", async () => {
+    await server.query("CREATE ROLE locked LOGIN PASSWORD 'hunter2' SUPERUSER");
+    await server.demandPassword("locked");
+    const home = scratch();
+    onTestFinished(() => home[Symbol.dispose]());
+    const file = join(home.path, "password");
+    const log = server.url("locked", { user: "locked" });
+    writeFileSync(file, "wrong\n", { mode: 0o600 });
+    const data = ["--data-dir", join(home.path, "state"), "--addr", ":0", "--http-addr", ":0"];
+    const refused = await run(["up", "--log", log, "--log-credentials-file", file, ...data]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain("check the user of the URL, and the password");
+    writeFileSync(file, "hunter2\n", { mode: 0o600 });
+    const level = ["--log-credentials-file", file, "--log-level", "trace"];
+    const { up, rollcall } = await member("locked", log, ...level);
+    await rollcall("agents", "register", "worker");
+    expect(up.stdout + up.stderr + refused.stdout + refused.stderr).not.toMatch(/hunter2|wrong/);
+  });
+});
