@@ -60,7 +60,9 @@ export class Day {
 
   /** At a dialog, which goes away then. */
   async answer(...keys: readonly string[]): Promise<void> {
-    for (const key of keys) this.terminal.press(key);
+    const last = keys.at(-1) ?? "";
+    for (const key of keys.slice(0, -1)) await this.terminal.move(key);
+    this.terminal.press(last);
     await this.terminal.hides(this.manners.dialog);
   }
 

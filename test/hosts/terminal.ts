@@ -71,6 +71,13 @@ export class Terminal {
     this.#tmux.run(["send-keys", "-t", this.pane, ...keys]);
   }
 
+  /** A key that moves something on the screen: until it has, for a person looks before the next. */
+  async move(key: string): Promise<void> {
+    const { screen } = this;
+    this.press(key);
+    await this.#becomes(`another screen after ${key}`, () => this.screen !== screen);
+  }
+
   /**
    * Enter, until something shows. Pressed again where nothing moves for long, as a person would:
    * a program that still cancels a turn may not listen.

@@ -61,6 +61,17 @@ describe("what each event does", () => {
     expect(answered.question).toBeUndefined();
   });
 
+  test("a tool whose dialog opens late asks what it was heard to ask", () => {
+    const color = { tool_name: "AskUserQuestion", tool_input: { question: "Which color?" } };
+    const seen = (session: HookSession, presence: "busy" | "waiting") =>
+      fold(session, { id: "9", order: 9e6, atMs: 9, event: "Presence", presence });
+    const unopened = seen(after("UserPromptSubmit", ["PreToolUse", color]), "busy");
+    expect(state(unopened)).toBe("working");
+    expect(seen(unopened, "waiting").question?.text).toBe("Which color?");
+    const answered = after("UserPromptSubmit", ["PreToolUse", color], ["PostToolUse", color]);
+    expect(seen(seen(answered, "busy"), "waiting").question).toBeUndefined();
+  });
+
   test("the end of another call of the same tool does not answer a question", () => {
     const call = (command: string, more: object = {}) =>
       ({ tool_name: "Bash", tool_input: { command, ...more } }) as const;

@@ -15,7 +15,7 @@
 import type { Fact, HookHost, Seat } from "./fact.ts";
 import { TEXT } from "./limits.ts";
 import { isAskedByDialog } from "./presence.ts";
-import type { HookQuestion } from "./question.ts";
+import { isAsking, type HookQuestion } from "./question.ts";
 import { oneLine } from "../../core/text.ts";
 import type { TaskState } from "../../wires/files/format.ts";
 
@@ -143,7 +143,10 @@ function withSubagent(session: HookSession, fact: Fact): HookSession {
 function present(session: HookSession, fact: Fact): HookSession {
   switch (fact.presence) {
     case "busy":
-      return working(opened(isTurnOver(session) ? withoutPrompt(session) : session), fact);
+      return {
+        ...working(opened(isTurnOver(session) ? withoutPrompt(session) : session), fact),
+        ...unopened(session),
+      };
     case "waiting":
       if (isAskedByDialog(session)) return session;
       return asking(opened(session), { ...fact, ...announcedBy(session) });
@@ -158,6 +161,12 @@ function present(session: HookSession, fact: Fact): HookSession {
     default:
       return session;
   }
+}
+
+/** A tool that asks is heard of before its dialog opens, which on a busy machine takes a while. */
+function unopened({ question, announced }: HookSession): Partial<HookSession> {
+  const next = question?.tool !== undefined && isAsking(question.tool) ? question : announced;
+  return next ? { announced: next } : {};
 }
 
 /** What it does next is not what it was asked before. */

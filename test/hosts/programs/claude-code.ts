@@ -168,8 +168,11 @@ async function subagents(day: Day): Promise<void> {
   await day.asks("subagent asks again", "[[sub go <<sh touch sub2>>]]", asks);
   const deny = async () => {
     await day.answer("Escape");
-    // It may tell the session, which then goes on for a moment.
+    // One in the background tells the session, which then goes on for a moment.
+    if (day.terminal.screen.includes("background agent"))
+      await day.terminal.shows(/touch sub2[^]*finished/);
     await day.terminal.calms();
+    await day.rests();
   };
   await day.moment("subagent denied", deny, { rows: [IDLE] });
 }

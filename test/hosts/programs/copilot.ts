@@ -39,7 +39,7 @@ export const copilot: Program = {
 async function denial(day: Day): Promise<void> {
   await day.asksToRun("asks once more", "touch never");
   const act = async () => {
-    day.terminal.press("Down", "Down");
+    for (const key of MANNERS.no.slice(0, -1)) await day.terminal.move(key);
     await day.terminal.type("rather not");
     await day.answer("Enter");
     await day.rests();
