@@ -63,6 +63,16 @@ const TOKENS = group({
   },
 });
 
+const OUTPOSTS = group({
+  brief: "The machines whose daemons report to this one",
+  usual: "list",
+  load: async () => (await import("./commands/outposts.ts")).outposts,
+  commands: {
+    list: "List the outposts, and since when one is silent",
+    cancel: "Cancel a job on the machine that runs it",
+  },
+});
+
 const TLS = group({
   brief: "The certificate of the daemon, for other machines",
   usual: "show",
@@ -276,6 +286,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/whoami.ts")).whoami,
       },
       tokens: TOKENS,
+      outposts: OUTPOSTS,
       export: {
         brief: "Print policies and tokens as TOML",
         load: async () => (await import("./commands/export.ts")).exportCommand,

@@ -13,6 +13,7 @@
 import { beat, livingAgent, type AgentEntry } from "./agents.ts";
 import { AGENT_KEY, ownerOf, type By } from "./by.ts";
 import { refuse, type Refusal } from "./decide.ts";
+import { notOfHost } from "./outposts.ts";
 import type { Report } from "./reports.ts";
 import type { Command } from "./rules.ts";
 import type { State } from "./state.ts";
@@ -50,6 +51,11 @@ export function outsider(state: State, command: Command, by: By): Refusal | unde
       const session = state.sessions.byId.get(command.sessionId)?.session;
       return session && inNameOf(session.principal, by);
     }
+    case "outpost.join":
+    case "outpost.beat":
+    case "outpost.take":
+    case "outpost.leave":
+      return notOfHost(command.host, by);
     case "agent.register":
     case "task.create":
     case "directory.heartbeat":

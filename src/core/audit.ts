@@ -35,11 +35,14 @@ export function auditedTarget(state: State, command: Command, by: By): string | 
     case "task.cancel":
       return `task:${command.taskId}`;
     case "job.cancel":
-      return command.from && `job:${command.jobId}`;
+      return command.from || by.wire === "outpost" ? `job:${command.jobId}` : undefined;
     case "question.dismiss":
       return `question:${command.id}`;
     case "fleet.dismiss":
       return `report:${command.aliases.join(" ")}`;
+    case "outpost.join":
+    case "outpost.leave":
+      return `outpost:${command.host}`;
     case "directory.remove":
       return `directory:${command.url}`;
     case "fleet.report":

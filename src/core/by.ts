@@ -16,6 +16,7 @@ export type Wire =
   | "directory"
   | "job"
   | "library"
+  | "outpost"
   | "daemon"
   | "engine";
 

@@ -51,7 +51,7 @@ export function decideDismissal(
   }
 }
 
-function dismissReport(state: State, alias: string, nowMs: number): Event[] {
+export function dismissReport(state: State, alias: string, nowMs: number): Event[] {
   const over: Event = { type: "fleet.dismissed", alias };
   const asked = openOf(state, alias);
   return asked ? [{ type: "question.dismissed", question: dismissed(asked, nowMs) }, over] : [over];

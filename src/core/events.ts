@@ -7,6 +7,7 @@ import type { CredentialEvent } from "./credentials.ts";
 import type { JobEvent } from "./jobs.ts";
 import type { LeaseEvent } from "./leases.ts";
 import type { NodeEvent } from "./nodes.ts";
+import type { OutpostEvent } from "./outposts.ts";
 import type { PolicyEvent } from "./policies.ts";
 import type { QuestionEvent } from "./questions.ts";
 import type { ReportEvent } from "./reports.ts";
@@ -22,6 +23,7 @@ export type Event =
   | TaskEvent
   | ReportEvent
   | QuestionEvent
+  | OutpostEvent
   | JobEvent
   | SessionEvent
   | CredentialEvent

@@ -54,6 +54,28 @@ export const FLEET = {
   dismissedAtOnce: 512,
 } as const;
 
+/** Bounds of outposts: each speaks for one machine, and is trusted with nothing beyond it. */
+export const OUTPOST = {
+  /** As many machines as there may be tokens for. */
+  outposts: 10_000,
+  /** Sources of one machine: every session of a busy day, and what is over. */
+  reports: 2_000,
+  /** In one batch of the log. */
+  reportsAtOnce: 256,
+  cursorLength: 128,
+  nameLength: 256,
+  /** How often an outpost is heard at least; a third of what proxies wait for. */
+  beatMs: 15 * SECOND,
+  /** One that was heard within this time is there: another of its name is refused. */
+  livingMs: 45 * SECOND,
+  /** Six heartbeats: a lid that is closed for a minute is no news. */
+  silentMs: 90 * SECOND,
+  /** As long as a token lives that nobody renewed. */
+  forgottenMs: 30 * DAY,
+  /** Clocks that are apart by more are taken to be wrong. */
+  skewMs: 2 * SECOND,
+} as const;
+
 /** Bounds of the directory of agents: anybody may send it a card. */
 export const DIRECTORY = {
   /** With `a2a:` before it, it is an alias of the fleet. */

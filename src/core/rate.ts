@@ -20,12 +20,12 @@ export class Rate {
     this.#burst = burst;
   }
 
-  /** Takes one; false when there is none. */
-  take(caller: string, nowMs: number): boolean {
+  /** Takes one, or so many; false when there are fewer, and then none is taken. */
+  take(caller: string, nowMs: number, amount = 1): boolean {
     if (this.#perMs === 0) return true;
     const bucket = this.#filled(caller, nowMs);
-    if (bucket.tokens < 1) return false;
-    bucket.tokens -= 1;
+    if (bucket.tokens < amount) return false;
+    bucket.tokens -= amount;
     return true;
   }
 

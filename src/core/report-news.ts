@@ -5,22 +5,27 @@ import type { Activity, Report } from "./reports.ts";
 
 /** A clock that runs ahead must not make a report the newest for ever. */
 export function notAhead(report: Report, nowMs: number): Report {
-  const clamp = (atMs: number) => Math.min(atMs, nowMs);
+  return { ...withTimes(report, (atMs) => Math.min(atMs, nowMs)), order: report.order };
+}
+
+/** The report with its order, and each time that it tells of, made another. */
+export function withTimes(report: Report, change: (atMs: number) => number): Report {
   const { lastActivityAtMs, question, outcome } = report.facts;
   return {
     ...report,
-    reportedAtMs: clamp(report.reportedAtMs),
-    ...(report.sinceMs !== undefined && { sinceMs: clamp(report.sinceMs) }),
+    order: change(report.order),
+    reportedAtMs: change(report.reportedAtMs),
+    ...(report.sinceMs !== undefined && { sinceMs: change(report.sinceMs) }),
     facts: {
       ...report.facts,
-      ...(lastActivityAtMs !== undefined && { lastActivityAtMs: clamp(lastActivityAtMs) }),
+      ...(lastActivityAtMs !== undefined && { lastActivityAtMs: change(lastActivityAtMs) }),
       ...(question && {
         question: {
           ...question,
-          value: { ...question.value, sinceMs: clamp(question.value.sinceMs) },
+          value: { ...question.value, sinceMs: change(question.value.sinceMs) },
         },
       }),
-      ...(outcome && { outcome: { ...outcome, atMs: clamp(outcome.atMs) } }),
+      ...(outcome && { outcome: { ...outcome, atMs: change(outcome.atMs) } }),
     },
   };
 }

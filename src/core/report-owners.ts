@@ -7,8 +7,26 @@ import { ownerOf, type By } from "./by.ts";
 import { refuse, type Refusal } from "./decide.ts";
 import type { Report } from "./reports.ts";
 import type { State } from "./state.ts";
+import { hostOf } from "./wires.ts";
 
 type ReportOwner = Pick<Report, "owner">;
+
+const HOST = "host:";
+
+/** The owner of all that an outpost reports of its host. */
+export function hostOwner(host: string): string {
+  return HOST + host;
+}
+
+/** The host whose outpost a record is of; undefined for all other records. */
+export function reportingHost({ owner = "" }: ReportOwner): string | undefined {
+  return owner.startsWith(HOST) ? owner.slice(HOST.length) : undefined;
+}
+
+/** The host that an agent's id names: `box` of nightly@box, and of arcp@box:indexer. */
+export function hostOfAgent(agentId: string): string | undefined {
+  return hostOf(agentId) ?? /@([^@:]+)$/.exec(agentId)?.[1];
+}
 
 /** Whether what one source says of an agent counts for what another, of the same agent, says. */
 export function countsFor(source: Report, other: ReportOwner): boolean {
@@ -23,6 +41,11 @@ export function isTrusted({ owner, isOperators }: Report): boolean {
 export function mayNotReport(state: State, report: Report, by: By): Refusal | undefined {
   if (by.isOperator) return undefined;
   const { alias, agentId, links } = report;
+  const host = hostOfAgent(agentId);
+  const isOutposts = host !== undefined && state.outposts.byHost.has(host);
+  if (isOutposts && by.principal.host !== host) {
+    return refuse("PERMISSION_DENIED", `${agentId} is for the outpost of ${host} to tell`);
+  }
   const before = state.reports.byAlias.get(alias)?.report;
   const said: (readonly [string, ReportOwner | undefined])[] = [];
   // The same agent and the same links as before were decided then.

@@ -23,7 +23,7 @@ import { IndexBy } from "./index-by.ts";
 import { FLEET, RETENTION } from "./limits.ts";
 import { endedWith, withProvenEnd } from "./process-ends.ts";
 import { isGone, questionEvents } from "./questions.ts";
-import { mayNotReport } from "./report-owners.ts";
+import { mayNotReport, reportingHost } from "./report-owners.ts";
 import { isRepeated, notAhead, withSince } from "./report-news.ts";
 import { answeredWith, withSeenAnswer } from "./seen-answers.ts";
 import { beyondShare, Holdings, SHARED, wishOf } from "./shares.ts";
@@ -132,6 +132,8 @@ export class Reports {
   readonly holdings = new Holdings();
   /** Which reports say that an alias is their own agent's; the last one that said so last. */
   readonly linked = new IndexBy();
+  /** Of outposts: the aliases of each host. */
+  readonly ofHost = new IndexBy();
   readonly over = new Heap<string>();
   readonly silences = new Heap<string>();
 }
@@ -170,7 +172,7 @@ export function decideReport(
   }
 }
 
-function decideNews(
+export function decideNews(
   state: State,
   given: Report,
   moment: Moment,
@@ -252,6 +254,8 @@ export function restoreReport({ reports }: State, report: Report): void {
   reports.byAlias.set(alias, { report, timer, silence });
   reports.byAgent.add(agentId, alias);
   reports.holdings.add(ownerOf(report));
+  const host = reportingHost(report);
+  if (host !== undefined) reports.ofHost.add(host, alias);
   for (const link of links) reports.linked.add(link, alias);
 }
 
@@ -263,6 +267,8 @@ function remove(reports: Reports, alias: string): void {
   reports.byAlias.delete(alias);
   reports.byAgent.delete(entry.report.agentId, alias);
   reports.holdings.remove(ownerOf(entry.report));
+  const host = reportingHost(entry.report);
+  if (host !== undefined) reports.ofHost.delete(host, alias);
   for (const link of entry.report.links) reports.linked.delete(link, alias);
 }
 

@@ -26,7 +26,7 @@ describe("a role", () => {
   });
 
   test("outpost reports, and reads nothing of others", () => {
-    expect(allowed("outpost")).toEqual(["fleet.report", "daemon.read"]);
+    expect(allowed("outpost")).toEqual(["fleet.report", "outpost.join", "daemon.read"]);
   });
 
   test("operator does all but make the rules; admin does all", () => {

@@ -37,6 +37,9 @@ export const ACTIONS = [
   "fleet.read",
   "fleet.report",
   "fleet.dismiss",
+  "outpost.read",
+  "outpost.join",
+  "outpost.ask",
   "question.read",
   "question.dismiss",
   "job.read",
@@ -80,9 +83,9 @@ const RULES: Readonly<Record<Role, RoleRules>> = {
       "fleet.report",
       "directory.add",
     ],
-    deny: [...OF_CALLERS, "overview.read", "metrics.read"],
+    deny: [...OF_CALLERS, "outpost.read", "overview.read", "metrics.read"],
   },
-  outpost: { allow: ["fleet.report", "daemon.read"] },
+  outpost: { allow: ["outpost.join", "fleet.report", "daemon.read"] },
   // The rules themselves: an operator that could change them would be an admin.
   operator: {
     allow: ["*"],

@@ -22,6 +22,8 @@ import { evolveJob } from "./jobs.ts";
 import { decideLease, dueLease, evolveLease, expireLease } from "./leases.ts";
 import type { LeaseCommand, LeaseReplies } from "./leases.ts";
 import { evolveNode } from "./nodes.ts";
+import { decideOutpost, dueOutpost, evolveOutpost, expireOutpost } from "./outposts.ts";
+import type { OutpostCommand, OutpostReplies } from "./outposts.ts";
 import { decidePolicy, evolvePolicy } from "./policies.ts";
 import type { PolicyCommand, PolicyReplies } from "./policies.ts";
 import { decideAgent, expireAgent } from "./registry.ts";
@@ -46,6 +48,7 @@ export type Command =
   | TaskCommand
   | ReportCommand
   | DismissalCommand
+  | OutpostCommand
   | JobCommand
   | SessionCommand
   | CredentialCommand
@@ -59,6 +62,7 @@ export type Replies = AgentReplies &
   TaskReplies &
   ReportReplies &
   DismissalReplies &
+  OutpostReplies &
   JobReplies &
   SessionReplies &
   CredentialReplies &
@@ -135,6 +139,11 @@ function decideNoun(state: State, command: Command, moment: Moment): Decision<Ev
     case "question.dismiss":
     case "fleet.dismiss":
       return decideDismissal(state, command, moment);
+    case "outpost.join":
+    case "outpost.beat":
+    case "outpost.take":
+    case "outpost.leave":
+      return decideOutpost(state, command, moment);
     case "job.submit":
     case "job.cancel":
     case "job.end":
@@ -209,6 +218,11 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "question.dismissed":
     case "question.forgotten":
       return evolveQuestion(state, event);
+    case "outpost.joined":
+    case "outpost.took":
+    case "outpost.silent":
+    case "outpost.forgotten":
+      return evolveOutpost(state, event);
     case "job.submitted":
     case "job.started":
     case "job.cancelling":
@@ -262,6 +276,7 @@ const EXPIRIES = [
   { due: (state: State) => dueElection(state.elections), expire: expireElection },
   { due: (state: State) => dueReport(state.reports), expire: expireReport },
   { due: (state: State) => dueQuestion(state.questions), expire: expireQuestion },
+  { due: (state: State) => dueOutpost(state.outposts), expire: expireOutpost },
   { due: (state: State) => dueJob(state.jobs), expire: expireJob },
   { due: (state: State) => dueSession(state.sessions), expire: expireSession },
   { due: (state: State) => dueEntry(state.directory), expire: expireEntry },

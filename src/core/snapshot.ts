@@ -16,6 +16,7 @@ import { restoreLease, type Lease } from "./leases.ts";
 import { RollcallError } from "./errors.ts";
 import { ENGINE } from "./limits.ts";
 import type { Leadership } from "./nodes.ts";
+import { restoreOutpost, type Outpost } from "./outposts.ts";
 import { evolvePolicy, type Policy } from "./policies.ts";
 import { restoreQuestion, type Question } from "./questions.ts";
 import { restoreReport, type Report } from "./reports.ts";
@@ -27,7 +28,7 @@ import type { Task } from "./tasks.ts";
 import { restoreToken, type Token } from "./tokens.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 7;
+const VERSION = 8;
 
 interface Scalars {
   readonly version: number;
@@ -72,6 +73,8 @@ type Piece =
   | { readonly part: "tasks"; readonly records: readonly Task[] }
   | { readonly part: "reports"; readonly records: readonly Report[] }
   | { readonly part: "questions"; readonly records: readonly Question[] }
+  /** Since version 8. */
+  | { readonly part: "outposts"; readonly records: readonly Outpost[] }
   | { readonly part: "jobs"; readonly records: readonly Job[] }
   /** Since version 5. */
   | { readonly part: "progress"; readonly records: readonly KeptProgress[] }
@@ -119,6 +122,7 @@ function partsOf(state: State): readonly Piece[] {
       part: "questions",
       records: copied(state.questions.byId, ({ question }) => question),
     },
+    { part: "outposts", records: copied(state.outposts.byHost, ({ outpost }) => outpost) },
     { part: "jobs", records: copied(state.jobs.byId, ({ job }) => job) },
     {
       part: "progress",
@@ -229,6 +233,9 @@ function restorePiece(state: State, piece: Piece): void {
       return;
     case "questions":
       for (const question of piece.records) restoreQuestion(state, question);
+      return;
+    case "outposts":
+      for (const outpost of piece.records) restoreOutpost(state, outpost);
       return;
     case "jobs":
       for (const job of piece.records) restoreJob(state, job);

@@ -7,6 +7,7 @@ import type { Fencing } from "./fencing.ts";
 import { Jobs } from "./jobs.ts";
 import { Leases } from "./leases.ts";
 import type { Leadership } from "./nodes.ts";
+import { Outposts } from "./outposts.ts";
 import { Policies } from "./policies.ts";
 import { Questions } from "./questions.ts";
 import { Reports } from "./reports.ts";
@@ -22,6 +23,7 @@ export interface State {
   readonly tasks: Tasks;
   readonly reports: Reports;
   readonly questions: Questions;
+  readonly outposts: Outposts;
   readonly jobs: Jobs;
   readonly sessions: Sessions;
   readonly credentials: Credentials;
@@ -45,6 +47,7 @@ export function emptyState(): State {
     tasks: new Tasks(),
     reports: new Reports(),
     questions: new Questions(),
+    outposts: new Outposts(),
     jobs: new Jobs(),
     sessions: new Sessions(),
     credentials: new Credentials(),

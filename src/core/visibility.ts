@@ -139,6 +139,10 @@ export function seesEvent(sight: Sight, state: State, event: Event): boolean {
       return job(event.credential.jobId);
     case "credential.revoked":
       return job(event.jobId);
+    case "outpost.joined":
+    case "outpost.took":
+    case "outpost.silent":
+    case "outpost.forgotten":
     case "fleet.forgotten":
     case "fleet.dismissed":
     case "question.forgotten":

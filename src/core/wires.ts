@@ -29,6 +29,11 @@ export function wireOf(alias: string): string {
   return /^[^:@]*/.exec(alias)?.[0] ?? "";
 }
 
+/** `box` of file@box:NAME; undefined where the alias names no machine. */
+export function hostOf(alias: string): string | undefined {
+  return /^[^:@]*@([^:]*):/.exec(alias)?.[1];
+}
+
 /** The only sources that speak under such an alias; undefined where any may. */
 export function sourcesOf(alias: string): string | undefined {
   const wire = wireOf(alias);

@@ -111,6 +111,13 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "question.dismissed": ({ question }) =>
       `the question of ${question.agentId} was dismissed: ${question.text}`,
     "question.forgotten": ({ id }) => `question ${shortId(id)} is forgotten`,
+    "outpost.joined": ({ outpost }) =>
+      `${outpost.host} reports here from ${outpost.machine}, shares ${outpost.share}, ` +
+      `accepts ${outpost.accept}`,
+    "outpost.took": ({ host, cursor }) => `${host} is taken up to ${cursor}`,
+    "outpost.silent": ({ host, cause }) =>
+      cause === "left" ? `${host} left: its daemon was stopped` : `${host} is silent`,
+    "outpost.forgotten": ({ host }) => `${host} is forgotten`,
     "job.submitted": ({ job }) => `${job.id} for ${job.agent}, by ${job.principal}`,
     "job.started": ({ job }) =>
       `${job.id} runs on ${job.agent}${job.restarts ? `, again (${job.restarts})` : ""}`,

@@ -6,6 +6,7 @@ import type { KeyPair } from "../net/tls/pair.ts";
 import { formatAddress, isWildcard, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
 import type { Doors } from "./doors.ts";
+import { policyWords } from "./uplink.ts";
 import { answersOthers, exposureOf, wideDoors } from "./exposure.ts";
 
 export interface AnnouncedDaemon {
@@ -30,6 +31,8 @@ export function announce({ config, pair, store, doors, version }: AnnouncedDaemo
     ...(doors.socket === undefined ? [] : [`  socket ${doors.socket}`]),
     `  state  ${store.description}${config.log.kind === "memory" ? ", gone when it stops" : ""}`,
   ];
+  const { outpost } = config;
+  if (outpost) lines.push(`  team   ${outpost.url}: ${policyWords(outpost.policy)}`);
   if (pair) lines.push(`  TLS    ${certificateWords(pair)}`);
   if (!answersOthers(config)) {
     const isWide = wideDoors(config).length > 0;

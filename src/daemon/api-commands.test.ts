@@ -142,6 +142,7 @@ describe("commands", () => {
       nearMisses: [
         { policy: { id: "role:outpost/daemon.read" }, failed: "action" },
         { policy: { id: "role:outpost/fleet.report" }, failed: "action" },
+        { policy: { id: "role:outpost/outpost.join" }, failed: "action" },
         { policy: { id: "n" }, failed: "subject" },
       ],
     });

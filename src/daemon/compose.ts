@@ -137,7 +137,14 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     const authenticator = tellingRefusals(identity, onStranger);
     await audit.trim();
     const isLoopbackOnly = !answersOthers(config);
-    const services = startServices({ config, engine, clock, logger, isLoopbackOnly });
+    const services = startServices({
+      config,
+      engine,
+      clock,
+      logger,
+      isLoopbackOnly,
+      version: release,
+    });
     opened.services = services;
     arcp.open(services.fleet);
     const doors = await openDoors({

@@ -4,13 +4,15 @@ import { z } from "zod";
 import { HEARTBEAT } from "../core/card-limits.ts";
 import { LISTED_VERSIONS } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
-import { DIRECTORY } from "../core/limits.ts";
+import { DIRECTORY, FLEET } from "../core/limits.ts";
+import { ACCEPTS, SHARES } from "../core/outposts.ts";
 import { ROLES } from "../core/principals.ts";
 import { DURABILITIES } from "../log/postgres/durability.ts";
 import { POSTGRES_SYNTAX } from "../log/postgres/url.ts";
 import type { RoleRule } from "../identity/oidc/roles.ts";
 import { httpUrl } from "../net/http/url.ts";
 import { isLoopbackHost } from "../net/loopback.ts";
+import { REDACTIONS } from "../wires/outpost/policy.ts";
 import { LOCAL_TRUSTS } from "../identity/local-users.ts";
 import { ADDRESS_SYNTAX, parseAddress } from "./address.ts";
 import { LOG_LEVELS, type SettingName } from "./settings.ts";
@@ -187,6 +189,13 @@ const schema = {
   a2a_fetch_timeout: amount(z.number().min(0.1).max(MAX_FETCH_S)),
   a2a_allowed_addresses: listed(range),
   a2a_keys_file: z.string().min(1),
+  join: endpoint,
+  token_file: z.string().min(1),
+  join_ca: z.string().min(1),
+  share: z.enum(SHARES),
+  share_exclude: listed(z.string().trim().min(1).max(FLEET.workspaceLength)),
+  redact: listed(z.enum(REDACTIONS)),
+  accept: z.enum(ACCEPTS),
   status_dir: z.string().min(1),
   status_files: isOn,
   stuck_after: listed(patience),
@@ -247,6 +256,13 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   a2a_fetch_timeout: `seconds from 0.1 to ${MAX_FETCH_S}`,
   a2a_allowed_addresses: `at most ${MAX_LISTED} of ADDRESS or ADDRESS/BITS`,
   a2a_keys_file: "the path of a file",
+  join: "http(s)://HOST/PATH without a user or a password",
+  token_file: "the path of a file",
+  join_ca: "the path of a file",
+  share: `one of ${SHARES.join(", ")}`,
+  share_exclude: `at most ${MAX_LISTED} paths of folders, with * for any characters`,
+  redact: `some of ${REDACTIONS.join(", ")}`,
+  accept: `one of ${ACCEPTS.join(", ")}`,
   status_dir: "the path of a folder",
   status_files: "true or false",
   stuck_after: `minutes for all, or STATE=MINUTES with one of ${STATES.join(", ")}; 0 for never`,

@@ -24,6 +24,7 @@ import { SOCKET_NAME, stateFolder } from "../machine/places.ts";
 import { usersOf } from "../machine/users.ts";
 import type { PairFiles } from "../net/tls/pair.ts";
 import { MAX_SOCKET_PATH } from "./local-socket.ts";
+import { outpostConfig, type OutpostConfig } from "./outpost-config.ts";
 import type { NotifyConfig } from "./notifications.ts";
 import {
   DEFAULT_A2A,
@@ -98,6 +99,8 @@ export interface Config {
   /** Absent: the built-in model. */
   readonly embedder: EmbedderConfig | undefined;
   readonly a2a: A2aConfig;
+  /** The team's daemon that this one reports to; absent: it reports to nobody. */
+  readonly outpost: OutpostConfig | undefined;
   /** Where the status files of this machine are; absent: they are not followed. */
   readonly statusDir: string | undefined;
   /** How long an agent may claim to work without activity. */
@@ -195,6 +198,10 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
       allowedAddresses: values.a2a_allowed_addresses ?? [],
       keys: await cardKeys(pathOf("a2a_keys_file", voices, home)),
     },
+    outpost: outpostConfig(values, {
+      path: (name) => pathOf(name, voices, home),
+      pattern: (text) => atHome(text, { folder: cwd, home }),
+    }),
     statusDir:
       values.status_files === false
         ? undefined
@@ -269,6 +276,8 @@ type PathName =
   | "a2a_keys_file"
   | "embedder_key_file"
   | "log_credentials_file"
+  | "token_file"
+  | "join_ca"
   | "status_dir"
   | "socket"
   | "tls_cert"

@@ -44,6 +44,7 @@ import type { WholeAnswer } from "./mount.ts";
 import { pageRoutes } from "./page.ts";
 import { RefusedConnections } from "./refused-connections.ts";
 import type { DaemonServices } from "./services.ts";
+import { teamOf } from "./uplink.ts";
 import type { KeyPair } from "../net/tls/pair.ts";
 import { newWaiting, type WaitingCounters } from "../net/waiting.ts";
 
@@ -256,6 +257,7 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
       permit: options.permit,
       claims: services.claims,
       fleet: services.fleet,
+      outposts: services.outposts,
       directory: services.directory,
       search: services.search,
       audit: options.audit,
@@ -318,7 +320,7 @@ function notReady({ engine, store, trouble }: DoorsOptions): string | undefined 
 }
 
 function statusOf(options: MountOptions, startedAt: string): DaemonStatus {
-  const { engine, store, version, config, bound } = options;
+  const { engine, store, version, config, bound, services } = options;
   return {
     version,
     node: engine.node,
@@ -331,6 +333,7 @@ function statusOf(options: MountOptions, startedAt: string): DaemonStatus {
     state: store.description,
     trouble: notReady(options) ?? "",
     loopbackOnly: !answersOthers(config),
+    ...(services.uplink && { team: teamOf(services.uplink, config) }),
     exposure: [...exposureOf(config)],
   };
 }

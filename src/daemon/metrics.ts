@@ -10,8 +10,10 @@ import type { Clock } from "../core/clock.ts";
 import type { Engine, EngineMode } from "../engine/engine.ts";
 import type { Meter } from "../net/grpc/service.ts";
 import type { Fleet } from "../fleet/fleet.ts";
+import type { OutpostService } from "../outposts/outposts.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
 import type { SseStreams } from "../wires/api/sse.ts";
+import type { Uplink } from "../wires/outpost/uplink.ts";
 import type { McpWire } from "../wires/mcp/wire.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
 import type { WaitingCounters } from "../net/waiting.ts";
@@ -39,6 +41,8 @@ export interface ObservedParts {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
+  readonly outposts: OutpostService;
+  readonly uplink: Uplink | undefined;
   readonly arcp: DaemonArcp;
   readonly clock: Clock;
   readonly version: string;
@@ -100,6 +104,7 @@ export class Metrics {
     this.#observeWaiting(observed);
     this.#observeWork(observed);
     this.#observeFleet(observed);
+    this.#observeOutposts(observed);
     this.#observeJobs(observed);
     this.#observeMcp(observed);
     this.#observeCalls();
@@ -211,6 +216,19 @@ export class Metrics {
       "Of those: agents without a vector yet, found by their words only.",
       () => search.stats.unembedded,
     );
+  }
+
+  #observeOutposts({ outposts: { counts }, uplink }: ObservedParts): void {
+    const news = "Reports of outposts that said something new.";
+    this.#counter("rollcall_outpost_joins_total", "Outposts that joined.", () => counts.joins);
+    this.#counter("rollcall_outpost_reports_total", news, () => counts.reports);
+    const refused = "Reports of outposts that were refused.";
+    this.#counter("rollcall_outpost_refused_total", refused, () => counts.refused);
+    if (!uplink) return;
+    const isUp = () => Number(uplink.status.state === "connected");
+    this.#gauge("rollcall_uplink_connected", "Whether the team's daemon is reached.", isUp);
+    this.#counter("rollcall_uplink_joins_total", "Joins to it.", () => uplink.counts.joins);
+    this.#counter("rollcall_uplink_reports_total", "News sent to it.", () => uplink.counts.reports);
   }
 
   #observeFleet({ fleet, clock }: ObservedParts): void {

@@ -9,13 +9,16 @@ import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { Fleet } from "../fleet/fleet.ts";
 import { Fetcher } from "../net/fetch/fetcher.ts";
+import { OutpostService } from "../outposts/outposts.ts";
 import { AgentSearch } from "../search/agent-search.ts";
 import { SearchThread } from "../search/thread.ts";
 import { FileReporter } from "../wires/files/reporter.ts";
 import type { Config } from "./config.ts";
+import type { Uplink } from "../wires/outpost/uplink.ts";
 import { embedderFor } from "./embedder.ts";
 import { Notifications } from "./notifications.ts";
 import type { Logger } from "./logger.ts";
+import { startUplink } from "./uplink.ts";
 
 export interface ServicesOptions {
   readonly config: Config;
@@ -24,12 +27,16 @@ export interface ServicesOptions {
   readonly logger: Logger;
   /** Whether only this machine is answered: then its agents may be visited, too. */
   readonly isLoopbackOnly: boolean;
+  readonly version: string;
 }
 
 export interface DaemonServices {
   readonly claims: TaskClaims;
   readonly search: AgentSearch;
   readonly fleet: Fleet;
+  readonly outposts: OutpostService;
+  /** To the team's daemon, of one that is an outpost. */
+  readonly uplink: Uplink | undefined;
   readonly directory: DirectoryService;
   close(): Promise<void>;
 }
@@ -42,6 +49,7 @@ export function startServices(options: ServicesOptions): DaemonServices {
   const thread = new SearchThread({ embedder, onTrouble });
   const search = new AgentSearch({ engine, thread });
   const fleet = new Fleet({ engine, clock, patience: config.patience });
+  const outposts = new OutpostService({ engine, clock, ownHosts: [hostname(), config.node] });
   const fetcher = new Fetcher({
     reach: { allowsLoopback: options.isLoopbackOnly, allowed: config.a2a.allowedAddresses },
     limits: { requestMs: config.a2a.fetchTimeoutMs, budgetMs: config.a2a.fetchTimeoutMs },
@@ -73,15 +81,20 @@ export function startServices(options: ServicesOptions): DaemonServices {
           onTrouble,
         });
   const discovery = config.statusDir === undefined ? undefined : new CodexDiscovery(clock);
+  const uplink = startUplink(options);
   const notifications = new Notifications({ config: config.notify, fleet, clock, onTrouble });
   return {
     claims,
     search,
     fleet,
+    outposts,
+    uplink,
     directory,
     async close() {
+      await uplink?.close();
       claims.close();
       discovery?.close();
+      outposts.close();
       fleet.close();
       mentions.close();
       await fetcher.close();

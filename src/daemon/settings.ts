@@ -46,6 +46,13 @@ export type SettingName =
   | "a2a_fetch_timeout"
   | "a2a_allowed_addresses"
   | "a2a_keys_file"
+  | "join"
+  | "token_file"
+  | "join_ca"
+  | "share"
+  | "share_exclude"
+  | "redact"
+  | "accept"
   | "status_dir"
   | "status_files"
   | "stuck_after"
@@ -233,6 +240,29 @@ export const SETTINGS: readonly Setting[] = [
   }),
   setting("a2a_keys_file", "a JWK set: the public keys that agent cards may be signed with", {
     placeholder: "FILE",
+  }),
+  setting("join", "report to the team's daemon there, as an outpost of it", { placeholder: "URL" }),
+  setting("token_file", "a file with the outpost's token for it; read again at every connection", {
+    placeholder: "FILE",
+  }),
+  setting("join_ca", "authorities that sign its certificate, PEM, in place of the system's", {
+    placeholder: "FILE",
+  }),
+  setting("share", "what leaves this machine: status, questions (and status) or all", {
+    placeholder: "WHAT",
+    default: "questions",
+  }),
+  setting("share_exclude", "folders whose agents are not told of; * stands for any characters", {
+    placeholder: "DIR,…",
+    kind: "list",
+  }),
+  setting("redact", "what to leave out of all that is shared: goals, commands", {
+    placeholder: "WHAT,…",
+    kind: "list",
+  }),
+  setting("accept", "what the team may do here: nothing, answers, or jobs (cancels, and answers)", {
+    placeholder: "WHAT",
+    default: "answers",
   }),
   setting("status_dir", "where the status files of this machine's agents are", {
     placeholder: "DIR",

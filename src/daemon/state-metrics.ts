@@ -35,6 +35,17 @@ export const STATE_GAUGES: readonly StateGauge[] = [
     }),
   },
   {
+    name: "rollcall_outposts",
+    help: "Outposts that report here, and those that are silent.",
+    label: "state",
+    read: ({ outposts }) => {
+      let silent = 0;
+      for (const { outpost } of outposts.byHost.values())
+        silent += outpost.silentSinceMs > 0 ? 1 : 0;
+      return { here: outposts.byHost.size - silent, silent };
+    },
+  },
+  {
     name: "rollcall_directory_entries",
     help: "Agents in the directory; the cards of those that are served were fetched.",
     read: ({ directory }) => directory.byUrl.size,

@@ -8,6 +8,7 @@ import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
 import { anothersAgent, auditedTarget } from "../core/audit.ts";
 import { beatBy } from "../core/acting.ts";
+import { hear } from "../core/outposts.ts";
 import { fenceOf } from "../core/fencing.ts";
 import { refuse, type Decision } from "../core/decide.ts";
 import { encode, type Event } from "../core/events.ts";
@@ -187,6 +188,9 @@ export class Leading implements Term {
     if (audit && decision.events.length > 0) this.#note(audit, command, by);
     if (command.type === "agent.heartbeat" && beat(replica.state, command.agentId, nowMs)) {
       replica.observers?.heard(command.agentId);
+    }
+    if (command.type === "outpost.beat" || command.type === "outpost.take") {
+      hear(replica.state, command, nowMs);
     }
     if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
     for (const [i, event] of decision.events.entries()) this.#record(event, nowMs, texts[i]);

@@ -1,4 +1,5 @@
 /** Which rows of the fleet are meant: the same for an answer, for its stream, and for the files. */
+import { hostOf } from "../core/wires.ts";
 import { HEADLINES, isFolded, placesOf, type Headline, type Places } from "./headline.ts";
 import type { Row } from "./row.ts";
 
@@ -45,7 +46,7 @@ export function isBelow(workspace: string | null, prefix: string): boolean {
 export function hostsOf(aliases: readonly string[]): readonly string[] {
   const hosts = new Set<string>();
   for (const alias of aliases) {
-    const [, host] = /^[^:@]*@([^:]*):/.exec(alias) ?? [];
+    const host = hostOf(alias);
     if (host !== undefined) hosts.add(host);
   }
   return hosts.size > 0 ? [...hosts] : NO_HOSTS;

@@ -4,6 +4,7 @@
  * that the fleet of an hour ago is made by the very rules that made it then.
  */
 import type { ReportedQuestion, Facts, Liveness, Report } from "../core/reports.ts";
+import { reportingHost } from "../core/report-owners.ts";
 import { sinceWhen } from "../machine/local-time.ts";
 import {
   axesOf,
@@ -34,6 +35,8 @@ export interface Row {
   readonly because: string;
   /** Since when what the headline says is so; null where nobody can say. */
   readonly sinceMs: number | null;
+  /** The machine whose outpost tells of it; null for one that this daemon sees itself. */
+  readonly host: string | null;
   readonly workspace: string | null;
   readonly goal: string | null;
   readonly liveness: Axis<Liveness>;
@@ -87,6 +90,7 @@ export function timedRow(
     why: whyOf(situation, axes, options.nowMs),
     because,
     sinceMs: sinceOf(situation, axes, standing),
+    host: firstHost(near),
     workspace: firstOf(near, ({ workspace }) => workspace) ?? null,
     goal: firstOf(near, ({ goal }) => goal) ?? null,
     liveness: axes.liveness,
@@ -190,6 +194,14 @@ function firstOf(
     if (value !== undefined && value !== "") return value;
   }
   return undefined;
+}
+
+function firstHost(sources: readonly Report[]): string | null {
+  for (const each of sources) {
+    const host = reportingHost(each);
+    if (host !== undefined) return host;
+  }
+  return null;
 }
 
 function latest(times: readonly (number | undefined)[]): number | null {

@@ -18,6 +18,7 @@ import { entryReport, entryRowId } from "./a2a-agents.ts";
 import { rowIdOf } from "./identity.ts";
 import { jobReport, type JobsView } from "./job-agents.ts";
 import { keeperReport } from "./keeper-agents.ts";
+import { asHostTells } from "./silent-hosts.ts";
 
 export type SourceKind = "report" | "agent" | "entry" | "jobs";
 
@@ -86,7 +87,7 @@ function told(state: State, key: SourceKey, seen: JobsView): Report | undefined 
   const name = nameOf(key);
   switch (kindOf(key)) {
     case "report":
-      return state.reports.byAlias.get(name)?.report;
+      return asHostTells(state, state.reports.byAlias.get(name)?.report);
     case "agent": {
       const entry = state.agents.byId.get(name);
       return entry && keeperReport(state, entry);

@@ -7,6 +7,7 @@
  */
 import type { DirectoryEntry } from "../core/directory.ts";
 import type { Event } from "../core/events.ts";
+import { hostOwner } from "../core/report-owners.ts";
 import { forgottenJobs, type Job } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
 import type { SourceKey } from "./sources.ts";
@@ -61,6 +62,12 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
       if (report) touchReport(state, { ...report, links: [] }, touched);
       return;
     }
+    case "outpost.joined":
+      touchHost(state, event.outpost.host, touched);
+      return;
+    case "outpost.silent":
+      touchHost(state, event.host, touched);
+      return;
     case "job.submitted":
     case "job.ended":
     case "job.imported":
@@ -118,6 +125,8 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
     case "credential.requested":
     case "credential.issued":
     case "credential.revoked":
+    case "outpost.took":
+    case "outpost.forgotten":
     case "token.created":
     case "token.revoked":
     case "token.forgotten":
@@ -125,6 +134,12 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
     case "node.resumed":
       return;
   }
+}
+
+/** All that an outpost reported: it is told anew whether its host is silent. */
+function touchHost({ reports }: State, host: string, touched: TouchListener): void {
+  const owner = hostOwner(host);
+  for (const alias of reports.ofHost.of(host)) touched.source(`report ${alias}`, owner);
 }
 
 function touchAgent({ agents }: State, agentId: string, touched: TouchListener): void {

@@ -111,6 +111,10 @@ export class Trail {
       case "credential.requested":
       case "credential.issued":
       case "credential.revoked":
+      case "outpost.joined":
+      case "outpost.took":
+      case "outpost.silent":
+      case "outpost.forgotten":
       case "token.created":
       case "token.revoked":
       case "token.forgotten":

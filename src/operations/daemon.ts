@@ -17,6 +17,20 @@ const STATUS = z.strictObject({
   state: text("The store of the state, and its place"),
   trouble: text("Why commands cannot be answered now; empty when they can"),
   loopbackOnly: yesOrNo("Whether only this machine is answered"),
+  team: z
+    .strictObject({
+      url: text("The team's daemon", "https://rollcall.example"),
+      host: text("What the team calls this machine; empty until it said so", "box"),
+      state: z.enum(["joining", "connected", "offline", "refused", "closed"]),
+      since: z
+        .string()
+        .describe("Since when")
+        .meta({ examples: ["2026-06-20T16:04:05.000Z"] }),
+      reason: text("Why it is not connected; empty while it is"),
+      policy: text("What leaves this machine, and what may come in, in words"),
+    })
+    .optional()
+    .describe("Of a daemon that reports to another one, as an outpost"),
   exposure: z
     .array(z.string())
     .describe("What is insecure or trusted, a sentence each")

@@ -38,6 +38,9 @@ export const ROW_SHAPE = z
     why: text("The reason for the headline, in a few words"),
     because: text("The rule that chose the headline"),
     sinceMs: moment("Since when it is so").nullable(),
+    host: saidOrNot
+      .describe("The machine whose outpost tells of it; null for one seen by this daemon itself")
+      .meta({ examples: ["box"] }),
     workspace: saidOrNot.meta({ examples: ["/src/shop"] }),
     goal: saidOrNot,
     liveness: z.strictObject({ value: z.enum(LIVENESS), evidence: EVIDENCE }),

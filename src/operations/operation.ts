@@ -16,6 +16,7 @@ import type { Audit } from "../engine/audit.ts";
 import type { TaskClaims } from "../engine/claims.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Fleet } from "../fleet/fleet.ts";
+import type { OutpostService } from "../outposts/outposts.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
 import type { DaemonStatus } from "./daemon.ts";
 
@@ -25,6 +26,7 @@ export interface OperationServices {
   readonly claims: TaskClaims;
   readonly clock: Clock;
   readonly fleet: Fleet;
+  readonly outposts: OutpostService;
   readonly directory: DirectoryService;
   readonly search: Pick<AgentSearch, "find">;
   readonly audit: Pick<Audit, "list">;

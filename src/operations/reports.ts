@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
-import { sourcesOf, wireOf } from "../core/wires.ts";
+import { hostOf, sourcesOf, wireOf } from "../core/wires.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Uses } from "./operation.ts";
 import { quoted, wrong } from "./parse.ts";
@@ -10,7 +10,7 @@ import { quoted, wrong } from "./parse.ts";
 const rule = z.string().default("it says so");
 const atMs = z.int();
 
-const FACTS = z.strictObject({
+export const FACTS = z.strictObject({
   name: z.string().optional(),
   workspace: z.string().optional(),
   goal: z.string().optional(),
@@ -60,8 +60,7 @@ type ReportInput = z.output<typeof REPORT>;
 
 /** An outpost speaks for sources on its own host alone. */
 function checkHost({ alias, links }: ReportInput, host: string): void {
-  const isThere = (each: string) => /^[^@:]+@([^:]+):/.exec(each)?.[1] === host;
-  const elsewhere = [alias, ...links].find((each) => !isThere(each));
+  const elsewhere = [alias, ...links].find((each) => hostOf(each) !== host);
   if (elsewhere === undefined) return;
   const message = `${quoted(elsewhere)} is not on ${host}: this token reports WIRE@${host}:NAME`;
   throw new RollcallError("PERMISSION_DENIED", message);

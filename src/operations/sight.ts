@@ -34,6 +34,7 @@ const TOPICS: Readonly<Record<NounOf<Topic>, Access>> = {
   task: TABLE.tasks.list.access,
   fleet: TABLE.fleet.list.access,
   question: TABLE.questions.list.access,
+  outpost: TABLE.outposts.list.access,
   job: TABLE.jobs.list.access,
   session: TABLE.jobs.list.access,
   credential: TABLE.jobs.list.access,

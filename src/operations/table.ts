@@ -8,6 +8,7 @@ import { elections } from "./elections.ts";
 import { fleet } from "./fleet.ts";
 import { jobs } from "./jobs.ts";
 import { leases } from "./leases.ts";
+import { outposts } from "./outposts.ts";
 import type { Answer, Operation } from "./operation.ts";
 import { policies } from "./policies.ts";
 import { questions } from "./questions.ts";
@@ -17,6 +18,7 @@ import { tokens } from "./tokens.ts";
 export const TABLE = {
   fleet,
   questions,
+  outposts,
   agents,
   leases,
   elections,

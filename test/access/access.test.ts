@@ -22,6 +22,8 @@ const CALLERS = ["nobody", ...ROLES, OTHER_USER] as const;
 /** A job gets one from a provisioner, and this daemon has none. */
 const KINDS = EVENT_KINDS.filter((kind) => kind !== "credential");
 
+type Caller = Readonly<Record<string, unknown>>;
+
 let daemon: HostingDaemon;
 let served: Served;
 
@@ -34,8 +36,11 @@ beforeAll(async () => {
 
 afterAll(() => daemon.close());
 
-async function post(path: string, body: object): Promise<Record<string, unknown>> {
-  const headers = { "content-type": "application/json" };
+async function post(path: string, body: object, { secret }: Caller = {}): Promise<Caller> {
+  const headers = {
+    "content-type": "application/json",
+    ...(typeof secret === "string" && { authorization: `Bearer ${secret}` }),
+  };
   const init = { method: "POST", headers, body: JSON.stringify(body) };
   return (await (await fetch(daemon.url + path, init)).json()) as Record<string, unknown>;
 }
@@ -60,6 +65,10 @@ async function makeEvents(): Promise<void> {
     question: { rule: "r", value: question },
   };
   await post("/v1/fleet/reports", { alias: "script:x", agentId: "x", links: [], facts });
+  const far = await post("/v1/tokens/create", { name: "far", role: "outpost", host: "far" });
+  const machine = { instance: "i", machine: "m", version: "1", share: "all", accept: "nothing" };
+  const joined = await post("/v1/outposts/join", { ...machine, clockMs: Date.now() }, far);
+  expect(joined).toMatchObject({ host: "far" });
 }
 
 async function secretFor(role: string): Promise<string> {

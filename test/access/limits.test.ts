@@ -25,6 +25,9 @@ const UNSHARED: Readonly<Record<string, string>> = {
   "src/wires/a2a/client/provider.ts": "of a client",
   "src/wires/arcp/client/pending.ts": "of a client",
   "src/wires/arcp/server/dispatch.ts": "of one session",
+  "src/core/outposts.ts": "outposts: only an admin makes the tokens that they join with",
+  "src/outposts/outposts.ts": "of one host",
+  "src/outposts/requests.ts": "of one host",
   "src/search/thread.ts": "finds that wait, for milliseconds",
 };
 

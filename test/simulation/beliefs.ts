@@ -49,6 +49,8 @@ export class Beliefs {
   readonly keys = new Map<string, string>();
   readonly leases: Lease[] = [];
   readonly claims: Task[] = [];
+  /** By host: the session of its last join, and how far it was taken. */
+  readonly outposts = new Map<string, { readonly session: string; readonly cursor: string }>();
   /** Each as it last was told. */
   sessions: Session[] = [];
   /** The last subscription of one of its sessions. */
@@ -86,6 +88,18 @@ export class Beliefs {
         this.sessions = [...others.slice(-SESSIONS), told.reply];
         return;
       }
+      case "outpost.join": {
+        const { host, session, cursor } = told.reply;
+        this.outposts.set(host, { session, cursor });
+        return;
+      }
+      case "outpost.take":
+        if (command.type === "outpost.take") {
+          this.outposts.set(command.host, { session: command.session, cursor: command.to });
+        }
+        return;
+      case "outpost.beat":
+      case "outpost.leave":
       case "agent.heartbeat":
       case "fleet.report":
       case "fleet.forget":

@@ -4,7 +4,8 @@
  */
 import { ownerOf } from "../../src/core/by.ts";
 import { byOfEvent, type Event, type RecordedEvent, type Topic } from "../../src/core/events.ts";
-import { isOperator } from "./callers.ts";
+import { reportingHost } from "../../src/core/report-owners.ts";
+import { isOperator, outpostName } from "./callers.ts";
 import type { Op } from "./history.ts";
 
 type Fail = (invariant: string, detail: string) => void;
@@ -71,11 +72,23 @@ export class CallerCheck {
     if (RULES.includes(event.type) && !isOperator(caller)) {
       fail("only operators change the rules", `${event.type} by ${caller}`);
     }
+    if (this.#isOfOutpost(event, caller, fail)) return;
     const owner = this.#ownerIn(event);
     if (owner !== undefined && owner !== caller && !isOperator(caller)) {
       fail("nobody acts for another's", `${event.type} of ${owner} by ${caller}`);
     }
     this.#made(event, caller, fail);
+  }
+
+  /** What is told of a host belongs to the host, and only its outpost tells it. */
+  #isOfOutpost(event: Event, caller: string, fail: Fail): boolean {
+    if (event.type !== "fleet.reported") return false;
+    const host = reportingHost(event.report);
+    if (host === undefined) return false;
+    if (caller !== outpostName(host) && !isOperator(caller)) {
+      fail("nobody acts for another's", `${event.report.alias} by ${caller}`);
+    }
+    return true;
   }
 
   /** With which key a call came only its caller tells. */

@@ -17,6 +17,16 @@ function agentBy(name: string): By {
   return byOf({ ...LOCAL, name, kind: "agent", roles: ["agent"] }, "grpc", "127.0.0.1");
 }
 
+function outpostBy(host: string): By {
+  const name = outpostName(host);
+  return byOf({ ...LOCAL, name, kind: "service", roles: ["outpost"], host }, "http", "10.0.0.7");
+}
+
+/** The token of a host. */
+export function outpostName(host: string): string {
+  return `token:${host}`;
+}
+
 /** Whether the log may say that this principal acted for others. */
 export function isOperator(principal: string): boolean {
   return principal === OPERATOR.principal.name;
@@ -44,6 +54,7 @@ export class Callers {
       const key = random.chance(0.03) ? random.id() : keyOf(command.agentId);
       return key === undefined ? this.#own : withAgentKey(this.#own, key);
     }
+    if ("host" in command && command.type.startsWith("outpost.")) return outpostBy(command.host);
     if ("principal" in command) return agentBy(command.principal);
     return OWN.has(command.type) ? this.#own : OPERATOR;
   }

@@ -173,6 +173,10 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "job.cancel":
     case "job.end":
       return { noun: "job", key: command.jobId };
+    case "outpost.join":
+    case "outpost.beat":
+    case "outpost.take":
+    case "outpost.leave":
     case "job.revive":
     case "job.progress":
     case "job.import":

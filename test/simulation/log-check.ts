@@ -8,6 +8,7 @@ import type { State } from "../../src/core/state.ts";
 import { CallerCheck } from "./caller-check.ts";
 import type { Op } from "./history.ts";
 import { JobCheck } from "./job-check.ts";
+import { OutpostCheck } from "./outpost-check.ts";
 
 type Fail = (invariant: string, detail: string) => void;
 
@@ -30,6 +31,7 @@ export class LogCheck {
   readonly #tasks = new Map<string, TaskLife>();
   readonly #jobs = new JobCheck();
   readonly #callers = new CallerCheck();
+  readonly #outposts = new OutpostCheck();
   /** URL → what is served there, and who brought it. */
   readonly #entries = new Map<string, { readonly served: string; readonly source: string }>();
 
@@ -44,6 +46,7 @@ export class LogCheck {
     this.#lastAtMs = atMs;
     this.#leadership(recorded, writer, fail);
     this.#callers.take(recorded, fail);
+    this.#outposts.take(event, fail);
     this.#lease(event, fail);
     this.#election(event, fail);
     this.#task(event, fail);

@@ -10,6 +10,7 @@ import type { Task } from "../../src/core/tasks.ts";
 import type { Beliefs, Names } from "./beliefs.ts";
 import type { Ask } from "./history.ts";
 import { JOB_MOVES } from "./job-moves.ts";
+import { OUTPOST_MOVES } from "./outpost-moves.ts";
 import type { Random } from "./random.ts";
 
 interface Position {
@@ -131,6 +132,7 @@ const MOVES: readonly (readonly [weight: number, MoveOf])[] = [
   [1, ({ random }) => ({ type: "fleet.dismiss", aliases: [`test:${random.between(0, 3)}`] })],
   [2, dismissal],
   ...JOB_MOVES,
+  ...OUTPOST_MOVES,
   [8, ({ random }) => someDirectoryCommand(smallNumbers(random))],
   [2, ({ random }) => someTokenCommand(smallNumbers(random))],
   [22, reading],

@@ -4,6 +4,7 @@
  * are told.
  */
 import { ITSELF } from "../../src/core/by.ts";
+import { decided } from "../../src/core/decide.ts";
 import type { Event, Topic } from "../../src/core/events.ts";
 import { codeOf } from "../../src/core/errors.ts";
 import { decodeEntry, JOB_STREAMS } from "../../src/core/job-stream.ts";
@@ -40,6 +41,11 @@ export const PLANTS: readonly Plant[] = [
   },
   { name: "caller forgotten", breaks: "nobody acts for another's", rules: blindRules() },
   {
+    name: "cursor forgotten",
+    breaks: "what an outpost sends is taken once and in order",
+    rules: forgetfulJoins(),
+  },
+  {
     name: "row not made anew",
     breaks: "rows that are kept are those that their facts give",
     unheard: "lease.released",
@@ -56,6 +62,20 @@ export const ARCP_PLANTS: readonly Plant[] = [
     streams: forgetfulBudgets,
   },
 ];
+
+/** An outpost that comes back is told to begin anew: what was taken is taken again. */
+function forgetfulJoins(): Rules {
+  return {
+    ...rules,
+    decide(state, command, moment) {
+      const decision = rules.decide(state, command, moment);
+      const [joined] = decision.ok ? decision.events : [];
+      if (joined?.type !== "outpost.joined") return decision;
+      const outpost = { ...joined.outpost, cursor: "" };
+      return decided([{ type: "outpost.joined", outpost }], outpost);
+    },
+  };
+}
 
 /** The next token is one above those held now, as if nobody remembered those that were returned. */
 function forgetfulTokens(): Rules {

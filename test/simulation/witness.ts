@@ -71,6 +71,10 @@ function isProvenAt({ ask, outcome }: Op, state: State, { nowMs, next }: ProofMo
   if (!decision.ok) return outcome.kind === "refused" && outcome.code === decision.code;
   // What a job has spent is soft: that a budget did not reach for a child cannot be told from here.
   if (outcome.kind === "refused" && outcome.code === "LEASE_SUBSET_VIOLATION") return true;
+  // When an outpost was last heard is soft, and so is whether another may take its place.
+  if (outcome.kind === "refused" && outcome.code === "ALREADY_EXISTS") {
+    if (command.type === "outpost.join") return true;
+  }
   // A heartbeat is soft: it is taken by whoever leads, whatever the log knows of the agent by then.
   if (command.type === "agent.heartbeat") return outcome.kind === "ok";
   if (outcome.kind !== "ok" || decision.events.length > next.length) return false;
@@ -88,8 +92,8 @@ function hard(text: string): string {
 
 /** What was made, if the answer tells. */
 function idIn(reply: unknown): string | undefined {
-  const named = (reply ?? {}) as { readonly agentId?: string; readonly id?: string };
-  return named.agentId ?? named.id;
+  const named = (reply ?? {}) as Readonly<Partial<Record<"agentId" | "id" | "session", string>>>;
+  return named.agentId ?? named.id ?? named.session;
 }
 
 /** A report's answer does not tell the id of the question it asks; the log does. */

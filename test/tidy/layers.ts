@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["wires"],
   ["operations"],
   ["fleet"],
-  ["jobs", "notify"],
+  ["jobs", "notify", "outposts"],
   ["directory"],
   ["search"],
   ["engine"],

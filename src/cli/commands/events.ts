@@ -37,6 +37,7 @@ const NOUNS: Readonly<Record<NounOf<Topic>, true>> = {
   leader: true,
   lease: true,
   node: true,
+  outpost: true,
   policy: true,
   question: true,
   session: true,

@@ -3,9 +3,13 @@ import { createServer } from "node:net";
 import { codeOf } from "../../core/errors.ts";
 import { formatAddress, type Address } from "../../daemon/address.ts";
 import type { Config } from "../../daemon/config.ts";
+import type { AnswerOf } from "../../operations/table.ts";
+import { sinceWhen } from "../../machine/local-time.ts";
 import { fail, ok, warn, type Check, type Finding } from "./finding.ts";
 
-export const checkDaemon: Check = async ({ target, config, daemon }) => {
+type Status = AnswerOf<"daemon.status">;
+
+export const checkDaemon: Check = async ({ target, config, daemon, nowMs }) => {
   if (daemon instanceof Error) {
     const ports = config ? await portFindings(config) : [];
     return [absence(daemon), ...ports];
@@ -21,8 +25,28 @@ export const checkDaemon: Check = async ({ target, config, daemon }) => {
   const exposed = exposure.map((each) =>
     warn("exposure", each, "if that is not meant, see docs/security.md"),
   );
-  return [ok("daemon", `${name}, answers at ${place}`), readiness, ...exposed];
+  return [
+    ok("daemon", `${name}, answers at ${place}`),
+    readiness,
+    ...teamFindings(daemon, nowMs),
+    ...exposed,
+  ];
 };
+
+/** To whom it reports, since when, and what. */
+function teamFindings({ team }: Status, nowMs: number): readonly Finding[] {
+  if (!team) return [];
+  const { url, host, state, since, reason, policy } = team;
+  const at = sinceWhen(Date.parse(since), nowMs);
+  if (state === "connected") {
+    return [ok("team", `reports to ${url} as ${host} since ${at}; ${policy}`)];
+  }
+  const fix =
+    state === "refused"
+      ? "a person must mend that: the token, the address, or a second outpost of this name"
+      : "it tries again by itself; what happens meanwhile is told then";
+  return [warn("team", `${url} is not reached since ${at}: ${reason || state}; ${policy}`, fix)];
+}
 
 /** A daemon that is absent, or refuses, is no fault; a port that another program serves is one. */
 function absence(error: Error): Finding {

@@ -47,6 +47,7 @@ const LOOK: Omit<ListLook<Row, FleetList>, "nothing"> = {
   columns: [
     { title: "HEADLINE", cell: headlineOf },
     { title: "AGENT", least: 10, cell: (row) => said(row, row.name) },
+    { title: "HOST", least: 4, isExtra: true, cell: (row) => said(row, row.host ?? "") },
     { title: "WORKSPACE", least: 12, isExtra: true, cut: "start", cell: placeOf },
     { title: "DOING", least: 28, cell: (row) => said(row, row.why) },
     { title: "SINCE", cell: sinceOf },
@@ -72,6 +73,7 @@ function jobCells(job: RowJob, nowMs: number): readonly Cell[] {
   return [
     { text: headline, style: HEADLINE_COLOURS["NEEDS YOU"] },
     { text: `└ ${job.agent}`, style: "dim" },
+    "",
     "",
     job.why,
     ago(sinceMs, nowMs),

@@ -9,6 +9,7 @@ import { Trail } from "../../fleet/trail.ts";
 import { FILTERS } from "../../operations/fleet.ts";
 import { jobNow, jobs } from "../../operations/jobs.ts";
 import type { OperationServices } from "../../operations/operation.ts";
+import { hostOfCaller, outposts } from "../../operations/outposts.ts";
 import { STATE } from "../../operations/questions.ts";
 import { TABLE, type OperationName } from "../../operations/table.ts";
 import { placeFrame } from "./event-frames.ts";
@@ -16,6 +17,7 @@ import { placeOf } from "./event-query.ts";
 import { framesOf } from "./event-stream.ts";
 import { fleetSource, questionsSource, rowSource, timelineSource } from "./live-fleet.ts";
 import { jobSource } from "./live-job.ts";
+import { requestsSource } from "./live-outpost.ts";
 import type { SseSource } from "./sse.ts";
 
 /** Where a stream begins, and for whom. */
@@ -84,6 +86,14 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
     input: z.strictObject({ state: STATE }),
     async prepare({ engine, fleet }, { state }, { by }) {
       return () => questionsSource({ engine, fleet, by }, state);
+    },
+  }),
+  "outposts.requests": live({
+    about: "`request` for each thing that is asked of the outpost, while the stream is open.",
+    input: outposts.requests.input,
+    async prepare({ outposts: service }, { session }, { by }) {
+      const requests = service.requests(hostOfCaller(by), session);
+      return () => requestsSource(requests);
     },
   }),
   "jobs.get": live({

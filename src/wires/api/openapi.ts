@@ -26,6 +26,7 @@ type Components = Record<string, Schema>;
 const NOUNS: Readonly<Record<keyof Table, string>> = {
   fleet: "Every agent of every wire as one row: what it does, and whether it needs a person",
   questions: "Questions that agents wait for a person to answer",
+  outposts: "Daemons of other machines that report here, and the calls by which they do",
   agents: "Agents of the registry: they come, stay by heartbeats, and are found",
   leases: "One agent at a time may work on a thing",
   elections: "Groups of agents of which one leads",

@@ -6,6 +6,7 @@ import { TaskClaims } from "../../../src/engine/claims.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { Fetcher } from "../../../src/net/fetch/fetcher.ts";
 import { openEngine, type Fixture } from "../engine/fixture.ts";
+import { OutpostService } from "../../../src/outposts/outposts.ts";
 import { a2aMount } from "../../../src/wires/a2a/server/a2a.ts";
 import { permitBy } from "../../../src/operations/access.ts";
 import type { OperationServices } from "../../../src/operations/operation.ts";
@@ -25,6 +26,7 @@ export interface Api extends Fixture {
   readonly opened: OpenDoor;
   readonly claims: TaskClaims;
   readonly fleet: Fleet;
+  readonly outposts: OutpostService;
   readonly directory: DirectoryService;
   /** How many are open, of either kind. */
   readonly openStreams: number;
@@ -59,6 +61,7 @@ export async function openApi(
   const { engine, clock } = fixture;
   const claims = new TaskClaims({ engine });
   const fleet = new Fleet({ engine, clock });
+  const outposts = new OutpostService({ engine, clock, ownHosts: ["here"] });
   const directory = new DirectoryService({
     engine,
     clock,
@@ -77,6 +80,7 @@ export async function openApi(
       permit: permitBy(engine),
       claims,
       fleet,
+      outposts,
       directory,
       streams,
       lookers,
@@ -100,6 +104,7 @@ export async function openApi(
     opened,
     claims,
     fleet,
+    outposts,
     directory,
     get openStreams() {
       return streams.open + lookers.open;

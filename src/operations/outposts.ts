@@ -1,0 +1,248 @@
+/**
+ * Outposts: which machines report here, and the calls by which they do. An outpost opens every
+ * connection itself; what is asked of it comes down as the answer to one of its own calls.
+ */
+import { z } from "zod";
+import type { By } from "../core/by.ts";
+import { isErrorCode, RollcallError } from "../core/errors.ts";
+import { OUTPOST } from "../core/limits.ts";
+import { ACCEPTS, SHARES } from "../core/outposts.ts";
+import type { Report } from "../core/reports.ts";
+import { LINK } from "../outposts/limits.ts";
+import { WHOLE_PARTS } from "../outposts/outposts.ts";
+import { moment, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
+import { operation, type OperationServices } from "./operation.ts";
+import { FACTS } from "./reports.ts";
+
+type Needs = Pick<OperationServices, "outposts">;
+
+const JOIN = { action: "outpost.join", resource: "outpost:*" } as const;
+
+const SESSION = text("As `join` gave it", "3f2a9c1b5d7e4f60a1b2c3d4e5f60718");
+
+/** The host that a caller speaks for: its token says so, and nothing else does. */
+export function hostOfCaller({ principal: { host, name } }: By): string {
+  if (host !== undefined) return host;
+  const fix = "rollcall tokens create NAME --role outpost --host HOST";
+  throw new RollcallError(
+    "PERMISSION_DENIED",
+    `${name} is no outpost: join with a token of that role (${fix})`,
+  );
+}
+
+const join = operation({
+  path: "/v1/outposts/join",
+  effect: "sets",
+  access: JOIN,
+  brief: "Join as an outpost",
+  about:
+    "Begin to report on the host of the caller's token. The answer says how far its reports were " +
+    "taken before. A second living outpost of one host is refused.",
+  input: z.strictObject({
+    instance: text("One for each folder of state", "8d1f0a"),
+    machine: text("What the machine calls itself", "annas-laptop"),
+    version: text("Of its program", "0.1.0"),
+    share: z.enum(SHARES).describe("What it lets out"),
+    accept: z.enum(ACCEPTS).describe("What it lets in"),
+    clockMs: moment("What its clock shows"),
+  }),
+  output: z.strictObject({
+    host: text("The host that it speaks for", "box"),
+    session: SESSION,
+    cursor: text("As its last `take` said; empty before the first"),
+    beatMs: whole("How often it should be heard at least", OUTPOST.beatMs),
+  }),
+  async run({ outposts }: Needs, { clockMs, ...facts }, { by }) {
+    const { host, session, cursor } = await outposts.join(hostOfCaller(by), { facts, clockMs }, by);
+    return { host, session, cursor, beatMs: OUTPOST.beatMs };
+  },
+});
+
+const beat = operation({
+  path: "/v1/outposts/beat",
+  effect: "sets",
+  access: JOIN,
+  brief: "Say that an outpost is there",
+  about: "Tell that an outpost with nothing to report is still there.",
+  input: z.strictObject({ session: SESSION }),
+  output: z.strictObject({}),
+  async run({ outposts }: Needs, { session }, { by }) {
+    await outposts.beat(hostOfCaller(by), session, by);
+    return {};
+  },
+});
+
+const PROCESS = z.strictObject({
+  pid: z.int(),
+  startedAtMs: z.int().optional(),
+  hasEnded: z.boolean().optional(),
+});
+
+const REPORT = z.strictObject({
+  alias: text("WIRE@HOST:NAME, of the caller's own host", "file@box:nightly"),
+  agentId: text("The agent whose row it belongs to, with its host", "nightly@box"),
+  links: z.array(z.string()).default([]).describe("Other aliases of the same agent"),
+  order: whole("Grows with every report of the source"),
+  reportedAtMs: z.int().describe("When it was so"),
+  sinceMs: z.int().optional().describe("Since when it goes on"),
+  facts: FACTS.extend({ process: PROCESS.optional() }).meta({
+    examples: [{ liveness: { value: "alive" } }],
+  }),
+});
+
+const STEP = z.strictObject({
+  to: text("The place in the outpost's log that these reports reach to", "42.1f3b"),
+  reports: z
+    .array(REPORT)
+    .max(OUTPOST.reportsAtOnce)
+    .default([])
+    .describe("Of different agents, in the order in which they happened"),
+  gone: z
+    .array(z.string())
+    .max(OUTPOST.reportsAtOnce)
+    .default([])
+    .describe("Aliases that the outpost no longer knows"),
+});
+
+const take = operation({
+  path: "/v1/outposts/take",
+  effect: "sets",
+  access: JOIN,
+  brief: "Send the reports of an outpost",
+  about:
+    "Send reports in the order of the outpost's log. Each step is taken whole or not at all, and " +
+    "only if it goes on from where the last one ended, so nothing is taken twice.",
+  input: z.strictObject({
+    session: SESSION,
+    from: text("Where the last step that was taken ended", "41.09ae"),
+    steps: z.array(STEP).min(1).max(LINK.steps),
+    whole: z
+      .enum(WHOLE_PARTS)
+      .optional()
+      .describe("Of a telling of everything that there is: which part this one is"),
+  }),
+  output: z.strictObject({
+    news: whole("How many reports said something new"),
+    refused: z.array(z.strictObject({ alias: z.string(), code: z.string(), reason: z.string() })),
+  }),
+  async run({ outposts }: Needs, input, { by }) {
+    // Absent fields stay absent: the state tells absent from undefined.
+    const steps = JSON.parse(JSON.stringify(input.steps)) as readonly {
+      readonly to: string;
+      readonly reports: readonly Report[];
+      readonly gone: readonly string[];
+    }[];
+    return outposts.take(hostOfCaller(by), { ...input, steps }, by);
+  },
+});
+
+const leave = operation({
+  path: "/v1/outposts/leave",
+  effect: "ends",
+  access: JOIN,
+  brief: "Leave as an outpost",
+  about: "Tell that the outpost stops: its host counts as silent at once.",
+  input: z.strictObject({ session: SESSION }),
+  output: z.strictObject({}),
+  async run({ outposts }: Needs, { session }, { by }) {
+    await outposts.leave(hostOfCaller(by), session, by);
+    return {};
+  },
+});
+
+const requests = operation({
+  path: "/v1/outposts/requests",
+  effect: "reads",
+  access: JOIN,
+  brief: "Follow what is asked of an outpost",
+  about: "Whether the stream of requests is open; the stream itself tells what is asked.",
+  input: z.strictObject({ session: SESSION }),
+  output: z.strictObject({ isOpen: yesOrNo("Whether somebody follows the requests") }),
+  async run({ outposts }: Needs, { session }, { by }) {
+    return { isOpen: outposts.requests(hostOfCaller(by), session).hasStream };
+  },
+});
+
+const answer = operation({
+  path: "/v1/outposts/answer",
+  effect: "sets",
+  access: JOIN,
+  brief: "Answer what was asked of an outpost",
+  about: "Tell how a request went that came down the stream.",
+  input: z.strictObject({
+    session: SESSION,
+    id: text("Of the request", "7"),
+    code: text("Why it was refused; absent where it was done", "PERMISSION_DENIED").optional(),
+    message: text("The same as a sentence").default(""),
+  }),
+  output: z.strictObject({ isAwaited: yesOrNo("Whether somebody still waited for it") }),
+  async run({ outposts }: Needs, { session, id, code, message }, { by }) {
+    const refusal = code !== undefined && isErrorCode(code) ? code : "INTERNAL";
+    const said = code === undefined ? { ok: true as const } : refused(refusal, message);
+    return { isAwaited: outposts.answer(hostOfCaller(by), session, { id, answer: said }) };
+  },
+});
+
+function refused<Code>(code: Code, message: string) {
+  return { ok: false as const, code, message };
+}
+
+const OUTPOST_SHAPE = z
+  .strictObject({
+    host: text("The host that it speaks for", "box"),
+    machine: text("What the machine calls itself", "annas-laptop"),
+    version: text("Of its program", "0.1.0"),
+    share: z.enum(SHARES).describe("What it lets out"),
+    accept: z.enum(ACCEPTS).describe("What it lets in"),
+    joinedAtMs: moment("When it last joined"),
+    seenAtMs: moment("When it was last heard"),
+    silentSinceMs: moment("Since when it is silent; 0 while it is here"),
+    isConnected: yesOrNo("Whether it can be asked something now"),
+    agents: whole("How many agents it reports", 5),
+    shiftMs: whole("By how much its clock is behind ours, where it is wrong", 0),
+  })
+  .meta({ id: "Outpost" });
+
+const list = operation({
+  path: "/v1/outposts",
+  effect: "reads",
+  access: { action: "outpost.read", resource: "outpost:*" },
+  brief: "List the outposts",
+  about: "List the machines whose daemons report here, and since when one is silent.",
+  input: z.strictObject({}),
+  output: z.strictObject({ sequence: SEQUENCE, outposts: z.array(OUTPOST_SHAPE) }),
+  async run({ outposts, engine }: Pick<OperationServices, "outposts" | "engine">) {
+    const listed = await outposts.list();
+    return {
+      sequence: engine.head,
+      outposts: listed
+        .map(({ outpost, seenAtMs, agents, isConnected }) => {
+          const { instance: _, session: __, cursor: ___, ...shown } = outpost;
+          return { ...shown, seenAtMs, agents, isConnected };
+        })
+        .toSorted((a, b) => (a.host < b.host ? -1 : 1)),
+    };
+  },
+});
+
+const cancel = operation({
+  path: "/v1/outposts/cancel",
+  effect: "ends",
+  access: { action: "outpost.ask", resource: "outpost:{host}" },
+  brief: "Cancel a job of an outpost",
+  about:
+    "Have a job cancelled on the machine that runs it. The outpost decides, by what it accepts; " +
+    "answered when it has done so, or not at all while it is not connected.",
+  input: z.strictObject({
+    host: text("The host of the outpost", "box"),
+    jobId: text("The job's id there", "job_01KZ4TA0"),
+    reason: text("Why").default(""),
+  }),
+  output: z.strictObject({}),
+  async run({ outposts }: Needs, { host, jobId, reason }, { by }) {
+    await outposts.ask(host, { kind: "job.cancel", jobId, reason }, by);
+    return {};
+  },
+});
+
+export const outposts = { list, join, beat, take, leave, requests, answer, cancel } as const;

@@ -1,0 +1,97 @@
+/**
+ * Reports on their way out: in the team's names, without what must not leave, and only if they say
+ * something that the team was not told before. Times that only move are told once a minute.
+ */
+import { FLEET } from "../../core/limits.ts";
+import { isBusy, withTimes } from "../../core/report-news.ts";
+import type { Report } from "../../core/reports.ts";
+import type { State } from "../../core/state.ts";
+import { digestOf } from "./cursor.ts";
+import type { HostNames } from "./names.ts";
+import { isExcluded, sharedFacts, type SharePolicy } from "./policy.ts";
+
+export interface OutgoingOptions {
+  readonly names: HostNames;
+  readonly policy: SharePolicy;
+}
+
+/** What the team is to know of a source: a report, or that there is nothing to know any more. */
+export interface Told {
+  /** As the team has it. */
+  readonly alias: string;
+  readonly report: Report | undefined;
+}
+
+export class Outgoing {
+  readonly #options: OutgoingOptions;
+  readonly #said = new Map<string, Said>();
+
+  constructor(options: OutgoingOptions) {
+    this.#options = options;
+  }
+
+  /** Nothing where the team need not be told. */
+  next(state: State, report: Report): Told | undefined {
+    const { names, policy } = this.#options;
+    const alias = names.alias(report.alias);
+    if (isWithheld(state, report, policy)) return this.end(alias);
+    const told = outgoing(report, this.#options);
+    const said = saidIn(told);
+    const before = this.#said.get(alias);
+    const isSame = before?.digest === said.digest;
+    if (isSame && said.activeAtMs - before.activeAtMs < FLEET.activityMs) return undefined;
+    this.#said.set(alias, said);
+    return { alias, report: told };
+  }
+
+  /** It is gone, or must not be told of; said once. */
+  end(alias: string): Told | undefined {
+    if (this.#said.get(alias)?.digest === ENDED.digest) return undefined;
+    this.#said.set(alias, ENDED);
+    return { alias, report: undefined };
+  }
+}
+
+interface Said {
+  readonly digest: string;
+  readonly activeAtMs: number;
+}
+
+const ENDED: Said = { digest: "", activeAtMs: 0 };
+
+function saidIn({ agentId, links, facts }: Report): Said {
+  const { lastActivityAtMs = 0, ...said } = facts;
+  const digest = digestOf(JSON.stringify([agentId, links, said]));
+  return { digest, activeAtMs: lastActivityAtMs };
+}
+
+/** Where one source of an agent says that it works in an excluded folder, none is told of. */
+function isWithheld({ reports }: State, report: Report, policy: SharePolicy): boolean {
+  if (policy.exclude.length === 0) return false;
+  const { workspace } = report.facts;
+  if (workspace !== undefined && isExcluded(policy, workspace)) return true;
+  for (const alias of reports.byAgent.of(report.agentId)) {
+    const other = reports.byAlias.get(alias)?.report.facts.workspace;
+    if (other !== undefined && isExcluded(policy, other)) return true;
+  }
+  return false;
+}
+
+/** Without a ttl: that a source falls silent is found out here. */
+function outgoing(report: Report, { names, policy }: OutgoingOptions): Report {
+  const { alias, agentId, links, order, reportedAtMs, sinceMs, facts } = report;
+  const shared = sharedFacts(facts, policy);
+  const isAtWork = isBusy(facts.activity?.value ?? "unknown");
+  // What is heard again and again is only told once: that it goes on must be told by this.
+  const lastActivityAtMs = facts.lastActivityAtMs ?? (isAtWork ? reportedAtMs : undefined);
+  const told: Report = {
+    alias: names.alias(alias),
+    agentId: names.agent(agentId),
+    links: names.links(links),
+    order,
+    reportedAtMs,
+    ...(sinceMs !== undefined && { sinceMs }),
+    facts: { ...shared, ...(lastActivityAtMs !== undefined && { lastActivityAtMs }) },
+  };
+  return withTimes(told, Math.floor);
+}

@@ -1,0 +1,82 @@
+/**
+ * What is sent, as steps that the team takes whole or not at all. A step ends where an event of our
+ * log does; it has one report of an agent at most, since that may change what the next one means.
+ */
+import { OUTPOST } from "../../core/limits.ts";
+import type { Report } from "../../core/reports.ts";
+import type { Step } from "../../outposts/outposts.ts";
+import { UPLINK } from "./limits.ts";
+import type { Told } from "./outgoing.ts";
+
+export class Steps {
+  readonly #done: Step[] = [];
+  #agents = new Set<string>();
+  #reports: Report[] = [];
+  #gone: string[] = [];
+  #bytes = 0;
+  /** The place that all so far reach to. */
+  #at: string;
+
+  constructor(at: string) {
+    this.#at = at;
+  }
+
+  /** What an event has to tell, and the place behind it. */
+  add(told: readonly Told[], at: string): void {
+    const fits = told.every((each) => this.#fits(each));
+    if (!fits) this.#cut();
+    for (const each of told) {
+      const { alias, report } = each;
+      const agent = report?.agentId ?? alias;
+      // An event that tells of one agent twice tells the same: both are as it is now.
+      if (this.#agents.has(agent)) continue;
+      this.#agents.add(agent);
+      if (report) this.#reports.push(report);
+      else this.#gone.push(alias);
+      this.#bytes += sizeOf(each);
+    }
+    this.#at = at;
+  }
+
+  #fits(told: Told): boolean {
+    if (this.#agents.size >= OUTPOST.reportsAtOnce / 2) return false;
+    if (this.#bytes + sizeOf(told) > UPLINK.stepBytes) return false;
+    return !this.#agents.has(told.report?.agentId ?? told.alias);
+  }
+
+  #cut(): void {
+    if (this.#agents.size === 0) return;
+    this.#done.push({ to: this.#at, reports: this.#reports, gone: this.#gone });
+    this.#agents = new Set();
+    this.#reports = [];
+    this.#gone = [];
+    this.#bytes = 0;
+  }
+
+  all(): readonly Step[] {
+    this.#cut();
+    return this.#done;
+  }
+}
+
+function sizeOf({ alias, report }: Told): number {
+  return report ? JSON.stringify(report).length : alias.length;
+}
+
+/** As many of the first steps as one call may carry, and the rest. */
+export function split(steps: readonly Step[]): readonly (readonly Step[])[] {
+  const parts: Step[][] = [];
+  let bytes = Infinity;
+  for (const step of steps) {
+    const size = JSON.stringify(step).length;
+    const last = parts.at(-1);
+    if (last && bytes + size <= UPLINK.takeBytes && last.length < OUTPOST.reportsAtOnce) {
+      last.push(step);
+      bytes += size;
+    } else {
+      parts.push([step]);
+      bytes = size;
+    }
+  }
+  return parts;
+}
