@@ -19,7 +19,9 @@ afterEach(async () => {
 
 async function configured(changes: Partial<Config> = {}): Promise<Config> {
   const flags = { memory: "true", addr: ":0", "http-addr": ":0", "log-level": "silent" };
-  return { ...(await loadConfig({ flags, env: {} })), ...changes };
+  const { dataDir } = changes;
+  const log = dataDir && ({ kind: "sqlite", path: join(dataDir, "rollcall.db") } as const);
+  return { ...(await loadConfig({ flags, env: {} })), ...(log && { log }), ...changes };
 }
 
 async function start(changes: Partial<Config> = {}): Promise<Daemon> {

@@ -124,6 +124,7 @@ describe.skipIf(!hasServer)("a server that may lose what it acknowledged", () =>
 
     // Synchronous, it is waited for: a commit that hangs is over in time, and not called done.
     await primary.set("synchronous_standby_names", "ANY 1 (copy)");
+    await primary.until("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'quorum'");
     const url = primary.url("copied").replace("127.0.0.1:", `127.0.0.1:${standby.port},127.0.0.1:`);
     const { log } = storeOf("copied", { url });
     await log.open();
