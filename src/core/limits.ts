@@ -258,6 +258,8 @@ export const WATCH = {
   lagEvents: 65_536,
   /** The most that one pull returns. */
   pullEvents: 512,
+  /** Woken in one turn of the event loop: to write to so many takes a few milliseconds. */
+  wakesAtOnce: 250,
   /** Skipped events after which a filtered watcher is told where it stands. */
   bookmarkEvents: 1_024,
   watchers: 20_000,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { decode, encode, type Event } from "../core/events.ts";
 import { WATCH } from "../core/limits.ts";
 import { memoryStore } from "../log/memory/store.ts";
@@ -208,27 +208,86 @@ describe("many watchers", () => {
   });
 });
 
-describe("more in one batch than a watcher may be behind", () => {
-  /** A hub over a log of its own, and a batch that is all that at once. */
-  async function openHub() {
-    const { log } = memoryStore();
-    await log.open();
-    const hub = new WatchHub({ log, barrier: () => Promise.resolve(hub.head) });
-    const burst = async () => {
-      const events: Event[] = Array.from({ length: WATCH.lagEvents + 1 }, () => ({
-        type: "policy.deleted",
-        id: "p",
-      }));
-      const recorded = [...events, { type: "agent.forgotten", agentId: "a" } as const].map(
-        (event, i) => decode(encode(event, 0), hub.head + 1 + i),
-      );
-      const texts = recorded.map(({ text }) => text);
-      await appendAt(log, { entries: texts }, hub.head);
-      hub.publish(recorded);
-    };
-    return { hub, burst };
-  }
+/** A hub over a log of its own, in which so many things happen at once. */
+async function openHub() {
+  const { log } = memoryStore();
+  await log.open();
+  const hub = new WatchHub({ log, barrier: () => Promise.resolve(hub.head) });
+  const publish = async (count: number) => {
+    const events = Array.from({ length: count }, (): Event => ({
+      type: "policy.deleted",
+      id: "p",
+    }));
+    const recorded = [...events, { type: "agent.forgotten", agentId: "a" } as const].map(
+      (event, i) => decode(encode(event, 0), hub.head + 1 + i),
+    );
+    const texts = recorded.map(({ text }) => text);
+    await appendAt(log, { entries: texts }, hub.head);
+    hub.publish(recorded);
+  };
+  return { hub, publish, burst: () => publish(WATCH.lagEvents + 1) };
+}
 
+describe("more watchers than are woken at once", () => {
+  const COUNT = 2 * WATCH.wakesAtOnce + 1;
+
+  test("see the same in the same order, those of a later turn all of it at once", async () => {
+    const { hub, publish } = await openHub();
+    const turns = Array.from({ length: COUNT }, (): string[] => []);
+    for (const seen of turns) {
+      void hub.watch({}).follow((items) => seen.push(items.map(told).join()) > 0);
+    }
+    await publish(0);
+    await publish(0);
+    await vi.waitFor(() => expect(turns.flat().join().split(",")).toHaveLength(2 * COUNT));
+    const [first, second] = ["1 agent.forgotten", "2 agent.forgotten"];
+    expect(turns[0]).toEqual([first, second]);
+    expect(turns.at(-1)).toEqual([`${first},${second}`]);
+    hub.close();
+  });
+
+  test("are not to blame for what comes before their turn", async () => {
+    const { hub, publish, burst } = await openHub();
+    const watches = Array.from({ length: WATCH.wakesAtOnce + 1 }, () => hub.watch({}));
+    const pulled = watches.map((watch) => watch.pull());
+    await publish(0);
+    await burst();
+    expect(watches.map(({ cut }) => cut.aborted).indexOf(false)).toBe(WATCH.wakesAtOnce);
+    expect((await pulled.at(-1))?.length).toBeGreaterThan(0);
+    hub.close();
+  });
+});
+
+describe("a watcher that follows", () => {
+  test("is handed what happens until it wants no more; then it pulls the rest", async () => {
+    const { engine } = await openEngine();
+    const watch = engine.watch();
+    const seen: string[] = [];
+    const followed = watch.follow((items) => seen.push(...items.map(told)) < 2);
+    await setPolicies(engine, 1);
+    await setPolicies(engine, 1);
+    await followed;
+    await setPolicies(engine, 1);
+    expect([...seen, ...(await take(watch, 1))]).toEqual(
+      [2, 3, 4].map((sequence) => `${sequence} policy.set`),
+    );
+    await engine.close();
+  });
+
+  test("is told when it was closed, and what goes wrong where it takes", async () => {
+    const { engine } = await openEngine();
+    const failed = engine.watch().follow(() => {
+      throw new Error("no room");
+    });
+    const closed = engine.watch().follow(() => true);
+    await setPolicies(engine, 1);
+    await expect(failed).rejects.toThrow("no room");
+    await engine.close();
+    await expect(closed).resolves.toBe(undefined);
+  });
+});
+
+describe("more in one batch than a watcher may be behind", () => {
   test("cuts nobody who waited for it, and they see all of it", async () => {
     const { hub, burst } = await openHub();
     const seen = take(hub.watch({}), WATCH.lagEvents + 2);

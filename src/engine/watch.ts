@@ -21,6 +21,7 @@ import { LOCAL } from "../core/principals.ts";
 import { checkShare, Holdings, wishOf } from "../core/shares.ts";
 import type { Log } from "../log/log.ts";
 import { Recent } from "./recent.ts";
+import { WakeRound } from "./wake-round.ts";
 
 export type WatchItem =
   | { readonly kind: "event"; readonly recorded: RecordedEvent }
@@ -62,6 +63,7 @@ export class WatchHub {
   readonly recent = new Recent();
   /** The last page of each audience, made once for a thousand watchers; until more happens. */
   readonly pages = new Map<string, SharedPage>();
+  readonly round = new WakeRound();
   #head = 0;
   /** Watchers that were cut since the start. */
   cuts = 0;
@@ -115,6 +117,7 @@ export class WatchHub {
     this.#head = last.sequence;
     const topics = new Set(recorded.map(({ event }) => event.type));
     for (const watch of this.#watches) watch.wakeFor(topics, before);
+    this.round.start();
   }
 
   /** The state was taken over from a snapshot: what lies between is only in the log. */
@@ -123,6 +126,7 @@ export class WatchHub {
     this.pages.clear();
     this.#head = head;
     for (const watch of this.#watches) watch.wake();
+    this.round.start();
   }
 
   /** Pages of the log after a sequence, for a watcher behind the recent events. */
@@ -155,7 +159,8 @@ export class Watch implements AsyncIterable<WatchItem> {
   #excusedTo = 0;
   #isClosed = false;
   #replay: AsyncGenerator<readonly RecordedEvent[]> | undefined;
-  #wake: (() => void) | undefined;
+  /** Called when there is more, once: its consumer waits. */
+  #waiter: (() => void) | undefined;
 
   constructor(hub: WatchHub, options: WatchOptions, onClose: () => void) {
     this.#hub = hub;
@@ -185,17 +190,38 @@ export class Watch implements AsyncIterable<WatchItem> {
   async pull(): Promise<readonly WatchItem[]> {
     for (;;) {
       if (this.#cut.signal.aborted) throw this.#cut.signal.reason;
-      if (this.#isClosed) return [];
-      const isCaughtUp = this.#cursor === this.#hub.head;
-      const items = isCaughtUp
-        ? this.#whenCaughtUp()
-        : this.#isNear
-          ? this.#fromRecent()
-          : await this.#fromLog();
+      const known = this.#atHand();
+      if (known) return known;
+      const isCaughtUp = this.#isCaughtUp;
+      const items = isCaughtUp ? [] : await this.#fromLog();
       if (items.length > 0) return items;
-      const isWaiting = isCaughtUp || this.#cursor > this.#hub.head;
-      if (isWaiting) await this.#somethingNew();
+      if (isCaughtUp || this.#cursor > this.#hub.head) await this.#somethingNew();
     }
+  }
+
+  /**
+   * Hands over what happens as it happens, without a promise for each, while `take` wants more.
+   * Resolves when it does not, when this is closed or cut, or has to be read from the log: then
+   * `pull` goes on. Rejects with what `take` throws.
+   */
+  async follow(take: (items: readonly WatchItem[]) => boolean): Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
+    await new Promise<void>((resolve) => {
+      const serve = () => {
+        try {
+          for (let items = this.#atHand(); items; items = this.#atHand()) {
+            if (items.length === 0 || !take(items)) return resolve();
+          }
+          if (this.#isCaughtUp) this.#waiter = serve;
+          else resolve();
+        } catch (error) {
+          failure = { error };
+          resolve();
+        }
+      };
+      serve();
+    });
+    if (failure) throw failure.error;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchItem> {
@@ -216,12 +242,12 @@ export class Watch implements AsyncIterable<WatchItem> {
     this.#isClosed = true;
     this.#onClose();
     this.#endReplay();
-    this.#wake?.();
+    this.takeTurn();
   }
 
   /** The hub's call: all between the head that was and the head is of these topics. */
   wakeFor(topics: ReadonlySet<string>, before: number): void {
-    const isWaiting = this.#wake !== undefined && this.#cursor === before;
+    const isWaiting = this.#waiter !== undefined && this.#cursor === before;
     if (isWaiting && !this.#wantsAny(topics)) {
       this.#cursor = this.#hub.head;
       if (this.#cursor - this.#told < WATCH.bookmarkEvents) return;
@@ -229,15 +255,22 @@ export class Watch implements AsyncIterable<WatchItem> {
     this.wake();
   }
 
-  /** The hub's call: there is more, or the state moved. */
+  /** The hub's call: there is more, or the state moved. Its turn comes with the round. */
   wake(): void {
     const { head } = this.#hub;
-    if (this.#wake) {
+    if (this.#waiter) {
       this.#excusedTo = head;
-      this.#wake();
+      this.#hub.round.add(this);
     } else if (this.#isLive && head - Math.max(this.#cursor, this.#excusedTo) > WATCH.lagEvents) {
       this.#cutOff();
     }
+  }
+
+  /** The round's call: its turn has come. */
+  takeTurn(): void {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    waiter?.();
   }
 
   /**
@@ -246,7 +279,7 @@ export class Watch implements AsyncIterable<WatchItem> {
    */
   bookmark(): void {
     this.#isBookmarkDue = true;
-    this.#wake?.();
+    this.takeTurn();
   }
 
   #cutOff(): void {
@@ -254,6 +287,22 @@ export class Watch implements AsyncIterable<WatchItem> {
     const reason = `more than ${WATCH.lagEvents} events behind; resume from ${this.#told}`;
     this.#cut.abort(new RollcallError("SLOW_CONSUMER", reason));
     this.close();
+  }
+
+  get #isCaughtUp(): boolean {
+    return this.#cursor === this.#hub.head;
+  }
+
+  /** What can be told without waiting; none once it is closed. */
+  #atHand(): readonly WatchItem[] | undefined {
+    for (;;) {
+      if (this.#isClosed) return [];
+      const isCaughtUp = this.#isCaughtUp;
+      if (!isCaughtUp && !this.#isNear) return undefined;
+      const items = isCaughtUp ? this.#whenCaughtUp() : this.#fromRecent();
+      if (items.length > 0) return items;
+      if (isCaughtUp) return undefined;
+    }
   }
 
   #whenCaughtUp(): readonly WatchItem[] {
@@ -327,24 +376,16 @@ export class Watch implements AsyncIterable<WatchItem> {
   }
 
   #wantsAny(topics: ReadonlySet<string>): boolean {
-    for (const topic of topics) if (this.#isWanted(topic)) return true;
-    return false;
+    return [...topics].some((topic) => this.#isWanted(topic));
   }
 
   #isWanted(topic: string): boolean {
-    if (this.#prefixes.length === 0) return true;
-    for (const prefix of this.#prefixes) if (topic.startsWith(prefix)) return true;
-    return false;
+    const prefixes = this.#prefixes;
+    return prefixes.length === 0 || prefixes.some((prefix) => topic.startsWith(prefix));
   }
 
-  #somethingNew(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#wake = undefined;
-        resolve();
-      };
-    });
+  async #somethingNew(): Promise<void> {
+    if (!this.#isClosed) await new Promise<void>((resolve) => (this.#waiter = resolve));
   }
 
   #endReplay(): void {

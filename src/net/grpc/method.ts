@@ -186,9 +186,11 @@ class Method {
       };
       // At once: whoever has it knows that nothing is missed from here on.
       call.begin();
+      const write = (frames: Uint8Array) => call.stream.write(frames);
       for (let frames = await feed.next(); frames; frames = await feed.next()) {
         if (call.isOver) return;
-        if (!call.stream.write(frames)) await drained(call, feed.cut);
+        if (write(frames)) await feed.follow?.(write);
+        if (!call.stream.hasRoom) await drained(call, feed.cut);
       }
       call.end();
     } catch (error) {

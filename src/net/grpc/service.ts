@@ -24,6 +24,11 @@ export interface GrpcCall {
 export interface Feed {
   /** One or more messages, framed; nothing when it is over. Rejects with the reason to end. */
   next(): Promise<Uint8Array | undefined>;
+  /**
+   * Hands over what comes as it comes, without a promise for each, while `take` wants more.
+   * Resolves when `next` is to be asked again; rejects with the reason to end.
+   */
+  follow?(take: (frames: Uint8Array) => boolean): Promise<void>;
   /** Aborts, with the reason, when it is over while the caller takes nothing. */
   readonly cut: AbortSignal;
   close(): void;

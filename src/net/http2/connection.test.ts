@@ -18,6 +18,24 @@ describe("data", () => {
     );
   });
 
+  test("of many streams in one turn comes through whole, also where it is the same", async () => {
+    const streams: Stream[] = [];
+    const { port } = await open((stream) => {
+      stream.respond(OK);
+      if (streams.push(stream) < 6) return;
+      const shared = Buffer.from("to all");
+      for (const each of streams) each.write(shared);
+      for (const each of streams) each.write(Buffer.from(` and to ${each.id}`));
+      for (const each of streams) each.end(END);
+    });
+    const sessions = [client(port), client(port), client(port)];
+    const bodies = await Promise.all(
+      [...sessions, ...sessions].map((session) => buffer(session.request({ ":path": "/" }))),
+    );
+    const ids = [1, 1, 1, 3, 3, 3];
+    expect(bodies.map(String)).toEqual(ids.map((id) => `to all and to ${id}`));
+  });
+
   test("waits in its stream while nobody reads, and asks for no more", async () => {
     const written = { isFull: false, bytes: 0 };
     const { port } = await open((stream) => {

@@ -147,6 +147,10 @@ export class Http2Connection implements Carrier, Waiter {
     if (isEnd) this.#ended(stream);
   }
 
+  sendData(stream: Stream, bytes: Uint8Array): boolean {
+    return this.#outbox.data(stream, bytes);
+  }
+
   sendWhole(stream: Stream, answer: WholeResponse): boolean {
     if (!this.#outbox.whole(stream, answer)) return false;
     this.#ended(stream);

@@ -33,7 +33,9 @@ const BEGUN_AT_ONCE = 128;
 export class Outbox {
   readonly #socket: Socket;
   readonly #options: OutboxOptions;
+  /** Frames; and where `#ids` has a stream, the data of one, which gets its header when written. */
   #frames: Uint8Array[] = [];
+  #ids: number[] = [];
   #bytes = 0;
   #isScheduled = false;
   #isCongested = false;
@@ -135,8 +137,7 @@ export class Outbox {
         return;
       }
       const length = Math.min(first.length, room, DEFAULT_FRAME_BYTES);
-      this.#push(frameHeader(FRAME.DATA, { length, flags: 0, id: stream.id }));
-      this.#push(length === first.length ? first : first.subarray(0, length));
+      this.#pushData(stream.id, length === first.length ? first : first.subarray(0, length));
       if (length === first.length) waiting.shift();
       else waiting[0] = first.subarray(length);
       stream.waitingBytes -= length;
@@ -152,6 +153,17 @@ export class Outbox {
     } else {
       stream.wasSent();
     }
+  }
+
+  /** Data that fits, of a stream in which none waits. */
+  data(stream: Stream, bytes: Uint8Array): boolean {
+    const { length } = bytes;
+    if (length > this.#roomOf(stream) || length > DEFAULT_FRAME_BYTES || stream.waitingBytes > 0)
+      return false;
+    if (length > 0) this.#pushData(stream.id, bytes);
+    stream.sendCredit -= length;
+    this.#window -= length;
+    return true;
   }
 
   /** An answer that fits goes as one piece of bytes. */
@@ -264,7 +276,15 @@ export class Outbox {
 
   #push(bytes: Uint8Array): void {
     this.#frames.push(bytes);
+    this.#ids.push(NO_STREAM);
     this.#bytes += bytes.length;
+    this.#schedule();
+  }
+
+  #pushData(id: number, bytes: Uint8Array): void {
+    this.#frames.push(bytes);
+    this.#ids.push(id);
+    this.#bytes += FRAME_HEADER_BYTES + bytes.length;
     this.#schedule();
   }
 
@@ -279,10 +299,9 @@ export class Outbox {
     this.#isScheduled = false;
     if (this.#socket.destroyed) return;
     if (this.#bytes > 0) {
-      const [only] = this.#frames;
-      const bytes =
-        only && this.#frames.length === 1 ? only : Buffer.concat(this.#frames, this.#bytes);
+      const bytes = this.#joined();
       this.#frames = [];
+      this.#ids = [];
       this.#bytes = 0;
       this.#isCongested = !this.#socket.write(bytes);
     }
@@ -291,6 +310,21 @@ export class Outbox {
     if (this.#withheld.size > 0) this.#beginWithheld();
     else this.#begun = 0;
     if (this.#isEnding) this.#socket.end();
+  }
+
+  #joined(): Uint8Array {
+    const [frames, ids] = [this.#frames, this.#ids];
+    const [only, id = NO_STREAM] = [frames[0], ids[0]];
+    if (only && frames.length === 1) return id === NO_STREAM ? only : dataFrame(id, only);
+    const joined = Buffer.allocUnsafe(this.#bytes);
+    let at = 0;
+    for (const [i, frame] of frames.entries()) {
+      const ofStream = ids[i] ?? NO_STREAM;
+      if (ofStream !== NO_STREAM) at = putHeader(joined, at, dataHeader(ofStream, frame));
+      joined.set(frame, at);
+      at += frame.length;
+    }
+    return joined;
   }
 
   #count(): void {
@@ -308,6 +342,30 @@ export class Outbox {
       this.send(stream);
     }
   }
+}
+
+/** The connection itself. */
+const NO_STREAM = 0;
+
+/**
+ * A thousand watchers on connections of their own are sent the same data, and mostly in a stream of
+ * the same number: then it is the very same frame.
+ */
+function dataFrame(id: number, data: Uint8Array): Buffer {
+  if (last.data === data && last.id === id) return last.frame;
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + data.length);
+  frame.set(data, putHeader(frame, 0, dataHeader(id, data)));
+  last = { id, data, frame };
+  return frame;
+}
+
+let last: { readonly id: number; readonly data?: Uint8Array; readonly frame: Buffer } = {
+  id: NO_STREAM,
+  frame: Buffer.alloc(0),
+};
+
+function dataHeader(id: number, { length }: Uint8Array) {
+  return { type: FRAME.DATA, length, flags: 0, id };
 }
 
 interface HeaderOf {

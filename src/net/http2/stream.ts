@@ -17,6 +17,8 @@ export interface Carrier {
   /** Sends what waits, as far as there is room. */
   send(stream: Stream): void;
   sendHeaders(stream: Stream, block: Buffer, isEnd: boolean): void;
+  /** One piece of data at once, if there is room for it and none waits. */
+  sendData(stream: Stream, bytes: Uint8Array): boolean;
   /** All of an answer at once, if there is room for it. */
   sendWhole(stream: Stream, answer: WholeResponse): boolean;
   credit(stream: Stream, bytes: number): void;
@@ -111,8 +113,14 @@ export class Stream {
   /** False when enough waits; `drained` tells when that has changed. */
   write(bytes: Uint8Array): boolean {
     if (this.isClosed || this.trailers) return false;
+    if (this.#carrier.sendData(this, bytes)) return true;
     this.#queue(bytes);
     this.#carrier.send(this);
+    return this.hasRoom;
+  }
+
+  /** Whether more may be written. */
+  get hasRoom(): boolean {
     return this.waitingBytes < HIGH_WATER_BYTES;
   }
 

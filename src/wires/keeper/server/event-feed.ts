@@ -30,13 +30,24 @@ export class EventFeed implements Feed {
     for (;;) {
       const items = await this.#watch.pull();
       if (items.length === 0) throw new RollcallError("UNAVAILABLE", "this node is closing");
-      const frames = this.#isWanted ? framesOf(items, this.#isWanted) : sharedFrames(items);
+      const frames = this.#framesOf(items);
       if (frames.length > 0) return frames;
     }
   }
 
+  follow(take: (frames: Uint8Array) => boolean): Promise<void> {
+    return this.#watch.follow((items) => {
+      const frames = this.#framesOf(items);
+      return frames.length === 0 || take(frames);
+    });
+  }
+
   close(): void {
     this.#watch.close();
+  }
+
+  #framesOf(items: readonly WatchItem[]): Uint8Array {
+    return this.#isWanted ? framesOf(items, this.#isWanted) : sharedFrames(items);
   }
 }
 
