@@ -2,7 +2,7 @@
  * The exit code of a command, and on stderr one line with the error and, if there is one, the fix.
  * The stack is shown only with ROLLCALL_DEBUG.
  */
-import { codeOf, RollcallError, type ErrorCode } from "../core/errors.ts";
+import { codeOf, type ErrorCode, errorText, RollcallError } from "../core/errors.ts";
 import { clean } from "./terminal/clean.ts";
 import type { Environment } from "../machine/surroundings.ts";
 import type { Output, Style } from "./terminal/output.ts";
@@ -58,7 +58,7 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
 };
 
 export function describeError(error: unknown, output: Output, env: Environment): string {
-  const message = clean(error instanceof Error ? error.message : String(error)) || "failed";
+  const message = clean(errorText(error)) || "failed";
   const isOurs = error instanceof RollcallError && error.code !== "INTERNAL";
   const lines = labelled(["red", isOurs ? "error:" : "internal error:"], message, output);
   const advice = isOurs && message.startsWith("no daemon") ? ADVICE[error.code] : undefined;

@@ -4,6 +4,7 @@
  * program with fifty commands starts as fast as one with five. A group has commands of its own, one
  * of which it is when none is named: `rollcall agents` is `rollcall agents list`.
  */
+import { errorText } from "../core/errors.ts";
 import {
   ArgumentParseError,
   buildApplication,
@@ -200,6 +201,6 @@ function complaintOf(error: unknown): string {
     const reason = error.exception instanceof Error ? error.exception.message : "cannot be read";
     return `${name} is "${error.input}": ${reason}`;
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   return message.charAt(0).toLowerCase() + message.slice(1);
 }

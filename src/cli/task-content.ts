@@ -1,7 +1,7 @@
 /** The input or output of a task: a text on the command line, or the bytes of a file. */
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
-import { invalidArgument } from "../core/errors.ts";
+import { errorText, invalidArgument } from "../core/errors.ts";
 import { textFlag } from "./flags.ts";
 
 type Name = "input" | "output";
@@ -33,7 +33,7 @@ async function bytesOf(file: string, flag: string): Promise<Buffer> {
   try {
     return await (file === "-" ? buffer(process.stdin) : readFile(file));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw invalidArgument(`${flag} cannot be read: ${why}`, cause);
   }
 }

@@ -79,6 +79,16 @@ export function invalidArgument(message: string, cause?: unknown): RollcallError
   return new RollcallError("INVALID_ARGUMENT", message, { cause });
 }
 
+/** A refusal of the rules, as it is thrown at the edge. */
+export function refusalError({ code, reason }: RefusalFacts): RollcallError {
+  return new RollcallError(code, reason);
+}
+
+interface RefusalFacts {
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
 export function wireCodes(code: ErrorCode): CodeRow {
   return CODES[code];
 }
@@ -100,4 +110,9 @@ const NAMES_A_FIELD: readonly ErrorCode[] = ["INVALID_ARGUMENT", "TOO_LARGE"];
 /** The code of anything that was thrown; what is not ours is a fault of the program. */
 export function codeOf(error: unknown): ErrorCode {
   return error instanceof RollcallError ? error.code : "INTERNAL";
+}
+
+/** The message of anything that was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

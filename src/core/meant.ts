@@ -5,6 +5,7 @@
  */
 import { refuse, type Refusal } from "./decide.ts";
 import { nearest } from "./nearest.ts";
+import { atOnce } from "./steps.ts";
 import { shortId } from "./words.ts";
 
 /** An item, by all that a person may call it. */
@@ -38,11 +39,7 @@ export function meant<T>(
   namesOf: (item: T) => Nameable,
   search: WordSearch,
 ): Match<T> {
-  const seeking = seek(items, namesOf, search);
-  for (;;) {
-    const step = seeking.next();
-    if (step.done) return step.value;
-  }
+  return atOnce(seek(items, namesOf, search));
 }
 
 /** The same in steps, one for each item: for what may be a million, while others are served. */

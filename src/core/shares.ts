@@ -9,7 +9,7 @@
  * principal has already is never taken from it: it gets no more until it has less than its share.
  */
 import { refuse, type Refusal } from "./decide.ts";
-import { RollcallError } from "./errors.ts";
+import { refusalError } from "./errors.ts";
 import { COUNT } from "./limits.ts";
 import { LOCAL } from "./principals.ts";
 
@@ -111,7 +111,7 @@ export function isCrowded({ limit }: SharedLimit, total: number): boolean {
 /** The same at a door: throws the refusal. */
 export function checkShare(shared: SharedLimit, wish: Wish): void {
   const refusal = beyondShare(shared, wish);
-  if (refusal) throw new RollcallError(refusal.code, refusal.reason);
+  if (refusal) throw refusalError(refusal);
 }
 
 /** The wish of one principal for one more, or for so much. */

@@ -41,3 +41,8 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** The order of texts by their code units: the same on every machine, unlike localeCompare. */
+export function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,6 +1,6 @@
 /** Where a door listens: HOST:PORT, [IPV6]:PORT, or :PORT for this machine only. */
 import { isIP, isIPv6 } from "node:net";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { isLoopback } from "../net/loopback.ts";
 
 export interface Address {
@@ -23,7 +23,7 @@ export function parseAddress(text: string): Address {
   const host = v6 ?? (name === "" ? DEFAULT_HOST : name);
   const isHost = v6 === undefined ? isIP(host) === 4 || HOST_NAME.test(host) : isIPv6(host);
   if (port === "" || Number(port) > 65_535 || !isHost) {
-    throw new RollcallError("INVALID_ARGUMENT", `expected ${ADDRESS_SYNTAX}`);
+    throw invalidArgument(`expected ${ADDRESS_SYNTAX}`);
   }
   return { host: host.toLowerCase(), port: Number(port) };
 }

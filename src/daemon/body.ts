@@ -3,7 +3,7 @@
  * checked at the gate, and Node reads no more of it than was said.
  */
 import type { IncomingMessage } from "node:http";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import { GatheredBytes } from "../net/gathered-bytes.ts";
 import type { CutReason, WaitingBytes } from "../net/waiting.ts";
 
@@ -80,7 +80,7 @@ class BodyPieces {
     if (bytes > maxBytes) return this.#fail(bodyTooLarge(maxBytes));
     if (this.#pieces > SMALL_PIECES && bytes < this.#pieces * LEAST_PIECE_BYTES) {
       const message = `the body comes in pieces of less than ${LEAST_PIECE_BYTES} bytes`;
-      return this.#fail(new RollcallError("INVALID_ARGUMENT", message));
+      return this.#fail(invalidArgument(message));
     }
     this.#body.push(piece);
     requests.hold(this, bytes);

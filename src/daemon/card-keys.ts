@@ -1,6 +1,6 @@
 /** The file of keys whose signatures of agent cards are believed, read once, at the start. */
 import { readFile, stat } from "node:fs/promises";
-import { RollcallError } from "../core/errors.ts";
+import { errorText, invalidArgument, RollcallError } from "../core/errors.ts";
 import type { PinnedKey } from "../directory/signatures.ts";
 
 /** Dozens of keys have some KiB; whatever is larger is another file. */
@@ -17,8 +17,8 @@ export async function cardKeys(path: string | undefined): Promise<readonly Pinne
     const { pinnedKeys } = await import("../directory/pinned-keys.ts");
     return await pinnedKeys(text);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     const message = `a2a_keys_file ${path}: ${why}`;
-    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+    throw invalidArgument(message, cause);
   }
 }

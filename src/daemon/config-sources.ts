@@ -1,7 +1,7 @@
 /** The three sources of settings: flags, the environment, a file. Each has its own names. */
 import { readFile } from "node:fs/promises";
 import { parse, TomlError } from "smol-toml";
-import { RollcallError } from "../core/errors.ts";
+import { errorText, invalidArgument } from "../core/errors.ts";
 import type { Said } from "./config-schema.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
 
@@ -14,8 +14,7 @@ export function fromFlags(flags: Partial<Record<string, string>>): Source {
   const known = SETTINGS.flatMap((setting) => [setting.flag, ...aliasFlags(setting)]);
   const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
   if (unknown !== undefined) {
-    throw new RollcallError(
-      "INVALID_ARGUMENT",
+    throw invalidArgument(
       `--${unknown} is not a setting; there are ${known.map((flag) => `--${flag}`).join(", ")}`,
     );
   }
@@ -52,8 +51,7 @@ export function fromText(path: string, text: string): FileSettings {
     (key) => key !== AGENTS && !known.some((name) => name === key),
   );
   if (unknown !== undefined) {
-    throw new RollcallError(
-      "INVALID_ARGUMENT",
+    throw invalidArgument(
       `${unknown} in ${path} is not a setting; there are ${known.join(", ")}, and [agents.NAME]`,
     );
   }
@@ -71,8 +69,7 @@ function gather(lookUp: (setting: Setting) => readonly Spoken[]): Source {
   for (const setting of SETTINGS) {
     const [first, second] = lookUp(setting).filter(([, value]) => value !== undefined);
     if (first && second) {
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
+      throw invalidArgument(
         `${first[0]} and ${second[0]} are two names of one setting: give one of them`,
       );
     }
@@ -90,12 +87,12 @@ async function readText(path: string): Promise<string> {
   try {
     bytes = await readFile(path);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new RollcallError("INVALID_ARGUMENT", `cannot read the config file: ${why}`, { cause });
+    const why = errorText(cause);
+    throw invalidArgument(`cannot read the config file: ${why}`, cause);
   }
   if (bytes.length > MAX_FILE_BYTES) {
     const message = `${path} has ${bytes.length} bytes, a config file at most ${MAX_FILE_BYTES}`;
-    throw new RollcallError("INVALID_ARGUMENT", message);
+    throw invalidArgument(message);
   }
   return bytes.toString();
 }
@@ -107,6 +104,6 @@ function parseToml(path: string, text: string): Readonly<Record<string, unknown>
     if (!(cause instanceof TomlError)) throw cause;
     const [why = ""] = cause.message.split("\n");
     const where = `${path}:${cause.line}:${cause.column}`;
-    throw new RollcallError("INVALID_ARGUMENT", `${where}: ${why}`, { cause });
+    throw invalidArgument(`${where}: ${why}`, cause);
   }
 }

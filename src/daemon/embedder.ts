@@ -4,7 +4,7 @@
  * and it goes nowhere but to the endpoint.
  */
 import { open } from "node:fs/promises";
-import { RollcallError } from "../core/errors.ts";
+import { errorText, invalidArgument, type RollcallError } from "../core/errors.ts";
 import type { Embedder } from "../search/embedder.ts";
 import { httpEmbedder } from "../search/http-embedder.ts";
 import { isLoopback } from "../net/loopback.ts";
@@ -80,8 +80,8 @@ async function readKey(path: string): Promise<string> {
     const { bytesRead } = await file.read(bytes);
     return bytes.toString("utf8", 0, bytesRead).trim();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new RollcallError("INVALID_ARGUMENT", `cannot read the embedding key: ${why}`, { cause });
+    const why = errorText(cause);
+    throw invalidArgument(`cannot read the embedding key: ${why}`, cause);
   }
 }
 
@@ -93,5 +93,5 @@ function checked(key: string, source: string): string {
 }
 
 function invalid(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  return invalidArgument(message);
 }

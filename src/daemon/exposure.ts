@@ -2,7 +2,7 @@
  * How far a daemon can be reached, and in which words the operator and every viewer are told. A
  * port beyond this machine needs TLS, or networks that are trusted; to do without is said aloud.
  */
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import { WAYS_OUT } from "../identity/networks.ts";
 import { formatAddress, isWide, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
@@ -33,7 +33,7 @@ export function checkExposure(config: Config): void {
   const message =
     `${setting} ${formatAddress(address)} reaches beyond this machine, without TLS: ${WAYS_OUT}; ` +
     "--insecure starts it all the same, and tokens can then be read on their way";
-  throw new RollcallError("INVALID_ARGUMENT", message);
+  throw invalidArgument(message);
 }
 
 /** The insecure and trusted ways in, a sentence each; empty where only credentials let in. */

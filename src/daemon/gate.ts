@@ -9,7 +9,7 @@
  * as well, before their credentials are checked.
  */
 import type { IncomingMessage } from "node:http";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { By } from "../core/by.ts";
 import type { Principal } from "../core/principals.ts";
 import {
@@ -72,7 +72,7 @@ export class Gate {
   #checkShape({ url, headers, rawHeaders }: IncomingMessage): void {
     const { limits } = this.#options;
     if (!url?.startsWith("/")) {
-      throw new RollcallError("INVALID_ARGUMENT", "the request target is not a path");
+      throw invalidArgument("the request target is not a path");
     }
     if (rawHeaders.length / 2 > limits.headers) {
       throw new RollcallError("TOO_LARGE", `more than ${limits.headers} headers`);

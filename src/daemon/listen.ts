@@ -1,6 +1,6 @@
 /** Binding a port, and saying what to do when that does not work. */
 import type { Server } from "node:net";
-import { RollcallError } from "../core/errors.ts";
+import { errorText, RollcallError } from "../core/errors.ts";
 import { formatAddress, type Address } from "./address.ts";
 
 /** Resolves to the address with the port it really got. */
@@ -24,7 +24,7 @@ export function isTaken(error: unknown): boolean {
 export function bindError(flag: string, address: Address, cause: unknown): RollcallError {
   const at = formatAddress(address);
   const reason = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  const why = BIND_PROBLEMS[reason] ?? (cause instanceof Error ? cause.message : String(cause));
+  const why = BIND_PROBLEMS[reason] ?? errorText(cause);
   const message = `cannot listen on ${at}: ${why}; choose another with --${flag} HOST:PORT`;
   return new RollcallError("UNAVAILABLE", message, { cause });
 }

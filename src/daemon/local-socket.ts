@@ -6,7 +6,7 @@
 import { chmod, lstat, unlink } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { isMainThread } from "node:worker_threads";
-import { RollcallError } from "../core/errors.ts";
+import { errorText, RollcallError } from "../core/errors.ts";
 import { markOwnSocket } from "../identity/caller.ts";
 import { sortByFirstBytes, type Choice } from "../net/first-bytes.ts";
 
@@ -55,7 +55,7 @@ export class LocalSocket {
       await chmod(this.#path, 0o600);
     } catch (cause) {
       server.close();
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = errorText(cause);
       throw cannotListen(this.#path, why, cause);
     }
   }

@@ -1,5 +1,5 @@
 /** Tells people when a row starts to need them; what was asked before the start was told then. */
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { Row } from "../fleet/row.ts";
@@ -109,7 +109,7 @@ function channelsOf({ terminal, desktop, command, webhook }: NotifyConfig): Noti
       channels.push(webhookChannel(address));
     } catch (cause) {
       const message = "notify-webhook is no http:// or https:// address";
-      throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+      throw invalidArgument(message, cause);
     }
   }
   return channels;

@@ -30,8 +30,7 @@ import {
 } from "../core/directory-rules.ts";
 import { HEARTBEAT } from "../core/card-limits.ts";
 import { ownBy, type By } from "../core/by.ts";
-import type { Refusal } from "../core/decide.ts";
-import { invalidArgument, RollcallError } from "../core/errors.ts";
+import { invalidArgument, refusalError, RollcallError } from "../core/errors.ts";
 import type { State } from "../core/state.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -46,7 +45,7 @@ import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import {
   isWanted,
-  pageOf,
+  entryPage,
   type DirectoryFilters,
   type DirectoryPage,
   type DirectoryPageBounds,
@@ -198,7 +197,7 @@ export class DirectoryService {
       sequence: at,
     }));
     const entries = await inSlices(making);
-    const page = pageOf(entries, { limit, cursor });
+    const page = entryPage(entries, { limit, cursor });
     // They are durable once this is.
     return this.#engine.read(() => ({ ...page, sequence }));
   }
@@ -208,7 +207,7 @@ export class DirectoryService {
       const record = directory.byUrl.get(url);
       return { entry: record && entryAsSeen(record), sequence: at };
     });
-    if (!entry) throw refused(unknownEntry(url));
+    if (!entry) throw refusalError(unknownEntry(url));
     const [served, waiting] = [entry.card, entry.waiting].map(parsed);
     const said = served ?? waiting;
     if (!said) throw new RollcallError("INTERNAL", `the card of ${url} cannot be read`);
@@ -392,8 +391,4 @@ function notHttp({ key }: Card): CardProblem {
   const msg = "Value error, the agent's URL should be http or https, without a user or a password";
   const loc = ["body", "agent_card", "url"];
   return { type: "value_error", loc, msg, input: key.slice(0, 100), ctx: { error: {} } };
-}
-
-function refused({ code, reason }: Refusal): RollcallError {
-  return new RollcallError(code, reason);
 }

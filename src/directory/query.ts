@@ -1,10 +1,6 @@
-/**
- * Filters and pages of the directory. Lists are in order of registration and stay right while
- * entries come and go: a page begins behind a place (a moment, then a URL), not behind a count.
- */
-import { invalidArgument } from "../core/errors.ts";
+/** Filters and pages of the directory. */
+import { type Order, pageOf } from "../core/pages.ts";
 import { TIERS, type DirectoryEntry, type Tier } from "../core/directory.ts";
-import { QUERY } from "./limits.ts";
 import { shown } from "./shown-card.ts";
 
 export interface DirectoryFilters {
@@ -44,36 +40,17 @@ function is(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
+/** In order of their registration. */
+const ORDER: Order<DirectoryEntry> = {
+  atMs: ({ registeredAtMs }) => registeredAtMs,
+  key: ({ url }) => url,
+};
+
 /** The first of these behind the cursor. */
-export function pageOf(
+export function entryPage(
   entries: readonly DirectoryEntry[],
-  { limit, cursor }: DirectoryPageBounds,
+  { limit = Infinity, cursor }: DirectoryPageBounds,
 ): DirectoryPage {
-  const after = cursor === undefined ? undefined : placeOf(cursor);
-  const sorted = entries.toSorted(compare);
-  const left = after ? sorted.filter((entry) => compare(entry, after) > 0) : sorted;
-  const page = limit === undefined ? left : left.slice(0, limit);
-  const last = page.at(-1);
-  const hasMore = page.length < left.length && last;
-  const total = entries.length;
-  return { entries: page, total, ...(hasMore && { cursor: cursorOf(last) }) };
-}
-
-type EntryPlace = Pick<DirectoryEntry, "registeredAtMs" | "url">;
-
-function compare(a: EntryPlace, b: EntryPlace): number {
-  return a.registeredAtMs - b.registeredAtMs || (a.url < b.url ? -1 : Number(a.url > b.url));
-}
-
-function cursorOf({ registeredAtMs, url }: EntryPlace): string {
-  return Buffer.from(`${registeredAtMs} ${url}`).toString("base64url");
-}
-
-function placeOf(cursor: string): EntryPlace {
-  const text =
-    cursor.length > QUERY.cursorLength ? "" : Buffer.from(cursor, "base64url").toString();
-  const [, atMs = "", url = ""] = /^(\d{1,16}) (.+)$/s.exec(text) ?? [];
-  const place = { registeredAtMs: Number(atMs), url };
-  if (url !== "" && cursorOf(place) === cursor) return place;
-  throw invalidArgument("cursor is not from an earlier page: leave it out to begin anew");
+  const { items, ...page } = pageOf(entries, ORDER, { limit, cursor });
+  return { entries: items, ...page };
 }

@@ -4,6 +4,7 @@
  * This is the only rule: a row of the fleet and a status file in a list of thousands are judged by
  * it, all axes at once. The axes say in which situation an agent is; the situation has a headline.
  */
+import { byText } from "../core/text.ts";
 import { isGone } from "../core/questions.ts";
 import { isBusy } from "../core/report-news.ts";
 import type { Activity, Liveness, ReportedOutcome } from "../core/reports.ts";
@@ -161,5 +162,5 @@ export interface RowPlace {
 
 /** The rows that need a person first, then by how long they have. */
 export function byPlace(a: RowPlace, b: RowPlace): number {
-  return a.place - b.place || (a.id < b.id ? -1 : Number(a.id > b.id));
+  return a.place - b.place || byText(a.id, b.id);
 }

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { Question } from "../core/questions.ts";
 import { emptyState, type State } from "../core/state.ts";
 import { Heap } from "../core/heap.ts";
-import { questionsOf } from "./inbox.ts";
+import { atOnce } from "../core/steps.ts";
+import { makeQuestions } from "./inbox.ts";
 
 function stateWith(...questions: readonly Partial<Question>[]): State {
   const state = emptyState();
@@ -24,7 +25,7 @@ function stateWith(...questions: readonly Partial<Question>[]): State {
 }
 
 function asked(...questions: readonly Partial<Question>[]): readonly string[] {
-  return questionsOf(stateWith(...questions)).map(({ id, alias }) => `${id} of ${alias}`);
+  return atOnce(makeQuestions(stateWith(...questions))).map(({ id, alias }) => `${id} of ${alias}`);
 }
 
 test("a question that two sources of one agent tell is one", () => {
@@ -44,12 +45,14 @@ test("the same words, much later and from another source, are another question",
 
 test("two sources that end it in different ways tell of one question, as who saw more does", () => {
   const state = stateWith({ state: "answered" }, { alias: "file@box:a", state: "withdrawn" });
-  expect(questionsOf(state)).toMatchObject([{ state: "answered" }]);
-  expect(questionsOf(state).filter((each) => each.state === "withdrawn")).toEqual([]);
+  expect(atOnce(makeQuestions(state))).toMatchObject([{ state: "answered" }]);
+  expect(atOnce(makeQuestions(state)).filter((each) => each.state === "withdrawn")).toEqual([]);
 });
 
 test("what one source still sees open is open", () => {
   const state = stateWith({ state: "answered" }, { alias: "file@box:a", sinceMs: 10_400 });
-  expect(questionsOf(state).filter((each) => each.state === "open")).toMatchObject([{ id: "q1" }]);
-  expect(questionsOf(state)).toHaveLength(1);
+  expect(atOnce(makeQuestions(state)).filter((each) => each.state === "open")).toMatchObject([
+    { id: "q1" },
+  ]);
+  expect(atOnce(makeQuestions(state))).toHaveLength(1);
 });

@@ -28,15 +28,6 @@ export function* makeQuestions(state: State, sight = EVERYTHING): Generator<void
   return yield* once(asked.sort(byAge));
 }
 
-/** The same in one go. */
-export function questionsOf(state: State, sight = EVERYTHING): AgentQuestion[] {
-  const making = makeQuestions(state, sight);
-  for (;;) {
-    const made = making.next();
-    if (made.done) return made.value;
-  }
-}
-
 function byAge(a: Question, b: Question): number {
   return a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1);
 }

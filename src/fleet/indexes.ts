@@ -5,6 +5,7 @@
  *
  * Of a row only what finds it is kept; the row itself is made when it is shown.
  */
+import { byText } from "../core/text.ts";
 import { SortedList } from "../core/sorted-list.ts";
 import type { Counts } from "./census.ts";
 import { isBelow, placesIn, type FleetFilters } from "./filters.ts";
@@ -44,7 +45,7 @@ export class RowIndexes<Item extends IndexedRow> {
   readonly #all = new SortedList<Item>(byPlace);
   readonly #byHost = new Map<string, SortedList<Item>>();
   readonly #byFolder = new Map<string, SortedList<Item>>();
-  readonly #folders = new SortedList<string>((a, b) => (a < b ? -1 : Number(a > b)));
+  readonly #folders = new SortedList<string>(byText);
   readonly #counts = new Map<Headline, number>();
 
   /** Without agents that were at nothing when they fell silent, long ago. */

@@ -1,5 +1,5 @@
 /** The row that a person means: by its id, an alias, its name, or a part of one. */
-import { RollcallError } from "../core/errors.ts";
+import { refusalError } from "../core/errors.ts";
 import { meant, seek, type Match } from "../core/meant.ts";
 import type { Row } from "./row.ts";
 import { aliasKeys } from "./sources.ts";
@@ -28,7 +28,7 @@ export function seekKept(view: FleetView, word: string): Generator<void, Match<K
 }
 
 export function found<T>(given: Match<T>): T {
-  if (!given.ok) throw new RollcallError(given.code, given.reason);
+  if (!given.ok) throw refusalError(given);
   return given.item;
 }
 

@@ -16,16 +16,7 @@ export interface RowsOptions extends HeadlineOptions {
   readonly sight?: Sight;
 }
 
-/** The rows that need a person come first. */
-export function rowsOf(state: State, options: RowsOptions): Row[] {
-  const making = makeRows(state, options);
-  for (;;) {
-    const made = making.next();
-    if (made.done) return made.value;
-  }
-}
-
-/** The same in steps, so that a large fleet can be made while others are served. */
+/** The rows, those that need a person first; in steps, so that others are served meanwhile. */
 export function* makeRows(state: State, options: RowsOptions): Generator<void, Row[]> {
   const { sight = EVERYTHING, nowMs } = options;
   const sourcesOf = new Map<string, Report[]>();

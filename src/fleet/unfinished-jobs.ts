@@ -6,6 +6,7 @@
  * Both must tell the same: what a job last said and spent is soft, and the code that changes it
  * tells the view which job it was (engine/observer.ts).
  */
+import { byText } from "../core/text.ts";
 import { agentRowId } from "../core/agent-jobs.ts";
 import { Heap, type Slot } from "../core/heap.ts";
 import { questionOf } from "../core/job-progress.ts";
@@ -170,5 +171,5 @@ class RowJobGroup implements UnfinishedJobs {
 const NONE: UnfinishedJobs = new RowJobGroup();
 
 function byId(a: KeptJob, b: KeptJob): number {
-  return a.id < b.id ? -1 : Number(a.id > b.id);
+  return byText(a.id, b.id);
 }

@@ -7,7 +7,7 @@ import {
   resolveAgent,
   type AgentListing,
 } from "../core/jobs/agent-ref.ts";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, refusalError, RollcallError } from "../core/errors.ts";
 import { functionDriver, type AgentFunction, type Driver } from "./driver.ts";
 
 export interface AgentOptions {
@@ -76,7 +76,7 @@ export class JobAgents {
       return named.bare;
     }
     const resolved = resolveAgent(ref, named && listingOf(ref.name, named));
-    if (!resolved.ok) throw new RollcallError(resolved.code, resolved.reason);
+    if (!resolved.ok) throw refusalError(resolved);
     const agent = named?.versions.get(resolved.ref.version ?? "") ?? named?.bare;
     if (!agent) throw new RollcallError("AGENT_NOT_AVAILABLE", `no agent ${ref.name}`);
     return agent;
@@ -102,5 +102,5 @@ function listingOf(name: string, { versions, preferred }: AgentVersions): AgentL
 }
 
 function invalid(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  return invalidArgument(message);
 }

@@ -9,7 +9,7 @@
  */
 import type { Clock } from "../core/clock.ts";
 import { ITSELF } from "../core/by.ts";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import { CREDENTIALS as LIMITS } from "../core/jobs/limits.ts";
 import type { Term } from "../engine/companion.ts";
 import { CREDENTIAL_TIMES } from "./limits.ts";
@@ -184,7 +184,7 @@ function checked(issued: readonly IssuedCredential[]): readonly IssuedCredential
     const scheme: string = more.scheme;
     if (scheme !== "bearer" || id === "" || value === "" || endpoint === "") {
       const message = "a credential needs the scheme bearer, an id, a value and an endpoint";
-      throw new RollcallError("INVALID_ARGUMENT", message);
+      throw invalidArgument(message);
     }
   }
   return issued;

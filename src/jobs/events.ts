@@ -5,8 +5,7 @@
  * stream of the job and of its ancestors: so a budget is as exact after a crash as before.
  */
 import { ITSELF } from "../core/by.ts";
-import type { Refusal } from "../core/decide.ts";
-import { isErrorCode, RollcallError } from "../core/errors.ts";
+import { isErrorCode, refusalError, RollcallError } from "../core/errors.ts";
 import { feel, isWorthLogging, newPulse } from "../core/job-progress.ts";
 import {
   charge,
@@ -171,8 +170,4 @@ export function outcomeOf({ status, code = "", reason = "" }: JobStep): Outcome 
     case "running":
       return { status: "error", code: isErrorCode(code) ? code : "INTERNAL", message: reason };
   }
-}
-
-export function refusalError({ code, reason }: Refusal): RollcallError {
-  return new RollcallError(code, reason);
 }

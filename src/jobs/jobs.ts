@@ -16,7 +16,7 @@
  *   anything else        ends with an error that may be retried: its agent died with the process
  */
 import { ITSELF, type By } from "../core/by.ts";
-import { RollcallError } from "../core/errors.ts";
+import { refusalError, RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
 import type { CancelCommand, JobEnding } from "../core/job-rules.ts";
@@ -33,7 +33,7 @@ import type { JobAgents } from "./agents.ts";
 import type { ContextHost } from "./context.ts";
 import { CredentialService } from "./credentials.ts";
 import { Delegation } from "./delegation.ts";
-import { JobEvents, outcomeOf, refusalError } from "./events.ts";
+import { JobEvents, outcomeOf } from "./events.ts";
 import { ForgottenStreams } from "./forgotten-streams.ts";
 import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";

@@ -1,7 +1,7 @@
 /**
  * Runs the agent of a job and makes an outcome of what it returns or throws.
  */
-import { codeOf, RollcallError } from "../core/errors.ts";
+import { codeOf, invalidArgument, RollcallError } from "../core/errors.ts";
 import { isRecord, type JsonRecord } from "../core/json-object.ts";
 import { RESULT, TERMS } from "../core/jobs/limits.ts";
 import type { JobResult, Outcome } from "../core/jobs/outcome.ts";
@@ -43,7 +43,7 @@ function outcomeOf(run: Run, context: JobContext, value: unknown): Outcome | Pro
   const isNothing = value === undefined || value === null;
   if (run.result && !isNothing) {
     const message = "the agent streamed a result and returned another: do one of the two";
-    throw new RollcallError("INVALID_ARGUMENT", message);
+    throw invalidArgument(message);
   }
   const writer = JobContext.writerOf(context);
   if (run.result || isNothing || run.isOver) {
@@ -69,7 +69,7 @@ async function streamed(run: Run, writer: ResultWriter, text?: string): Promise<
 function resultOf({ result }: Run, isJson: boolean): JobResult {
   if (!result) return { form: "none" };
   const { resultId, size, isEnded } = result;
-  if (!isEnded) throw new RollcallError("INVALID_ARGUMENT", "the streamed result was not ended");
+  if (!isEnded) throw invalidArgument("the streamed result was not ended");
   return { form: "streamed", resultId, size, isJson };
 }
 

@@ -3,14 +3,13 @@
  * the credentials made for it. Then the rules decide.
  */
 import type { By } from "../core/by.ts";
-import { RollcallError } from "../core/errors.ts";
+import { refusalError, RollcallError } from "../core/errors.ts";
 import { checkDelegation, jobUnderKey, type SubmitCommand } from "../core/job-submit.ts";
 import { checkExpiry, parseLease, type JobLease, type LeaseRequest } from "../core/jobs/lease.ts";
 import { boundLease, checkSubset } from "../core/jobs/lease-subset.ts";
 import type { Job } from "../core/jobs.ts";
 import type { Term } from "../engine/companion.ts";
 import type { JobAgent } from "./agents.ts";
-import { refusalError } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { JobService } from "./jobs.ts";
 import type { Entitled, SubmitQuestion } from "./observer.ts";

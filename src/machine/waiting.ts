@@ -35,6 +35,19 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
+/** The result of the work, or nothing where it takes longer. The work goes on. */
+export async function inTime<T>(
+  timers: Pick<Timers, "after">,
+  ms: number,
+  work: Promise<T>,
+): Promise<T | undefined> {
+  let cancel: () => void = () => undefined;
+  const late = new Promise<undefined>((resolve) => {
+    cancel = timers.after(ms, () => resolve(undefined));
+  });
+  return Promise.race([work, late]).finally(() => cancel());
+}
+
 /** Aborts when one of them does; to be disposed of when that no longer matters. */
 export function linked(...signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
   const abort = new AbortController();

@@ -1,6 +1,6 @@
 /** IP addresses: their bytes, and whether one lies in a range. */
 import { BlockList, isIP } from "node:net";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 
 /** Of an IPv4 address four, of an IPv6 address sixteen. */
 export function bytesOfAddress(address: string): Buffer {
@@ -41,10 +41,7 @@ export function ranges(texts: readonly string[]): BlockList {
     const most = family === "ipv6" ? 128 : 32;
     const isWrong = isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits ?? "0");
     if (isWrong || Number(bits ?? 0) > most) {
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
-        `${text} is not a range of addresses: write one such as 10.0.0.0/8`,
-      );
+      throw invalidArgument(`${text} is not a range of addresses: write one such as 10.0.0.0/8`);
     }
     list.addSubnet(address, bits === undefined ? most : Number(bits), family);
   }

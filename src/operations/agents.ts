@@ -1,10 +1,11 @@
 /** Agents of the registry: who is here, who can do what, and how to come, stay and go. */
+import type { Order } from "../core/pages.ts";
 import { z } from "zod";
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { key } from "../core/fields.ts";
 import { newAgentKey, secretHash } from "../machine/secrets.ts";
 import { moment, OWNER, prefix, SEQUENCE, SOME_ID, someOf, text, ttl, whole } from "./fields.ts";
-import { FILTERED, listJson, listPage, PAGE, type Order } from "./lists.ts";
+import { FILTERED, listJson, listPage, PAGE } from "./lists.ts";
 import { meantBy } from "./meant-by.ts";
 import { operation, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";

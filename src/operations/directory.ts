@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { entryAsSeen, TIERS, type CardText, type DirectoryEntry } from "../core/directory.ts";
-import { RollcallError } from "../core/errors.ts";
+import { refusalError } from "../core/errors.ts";
 import { seek } from "../core/meant.ts";
 import { inSlices } from "../machine/slices.ts";
 import type { DirectoryService } from "../directory/directory.ts";
@@ -191,7 +191,7 @@ async function urlOf(service: DirectoryService, word: string): Promise<string> {
   const { entries } = await service.list({ tier: "unverified" });
   const search = { word, noun: "agent", place: " in the directory" };
   const found = await inSlices(seek(entries, namesOf, search));
-  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  if (!found.ok) throw refusalError(found);
   return found.item.url;
 }
 

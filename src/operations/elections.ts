@@ -1,11 +1,12 @@
 /** Election groups: who leads, who stands, and joining and leaving. */
+import { byKey } from "../core/pages.ts";
 import { z } from "zod";
 import type { Election, GroupEntry } from "../core/elections.ts";
 import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";
 import type { State } from "../core/state.ts";
 import { ACTING_AGENT, moment, OWNER, prefix, SEQUENCE, SOME_ID, text, whole } from "./fields.ts";
-import { byKey, FILTERED, listJson, listPage, PAGE } from "./lists.ts";
+import { FILTERED, listJson, listPage, PAGE } from "./lists.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Answer, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";

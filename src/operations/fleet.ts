@@ -2,6 +2,7 @@
  * The fleet: who is here, what is each doing, which one needs me; now or at a moment of the past.
  * Over HTTP the same is told live (wires/api/live.ts).
  */
+import { cursorOf, type Order, pageOf, placeIn } from "../core/pages.ts";
 import { eventFor } from "../core/fencing.ts";
 import { z } from "zod";
 import { sightOf } from "../core/visibility.ts";
@@ -16,7 +17,7 @@ import { EVENT_SHAPE, eventAnswer } from "./events.ts";
 import { AT, moment, SEQUENCE, someOf, text, yesOrNo } from "./fields.ts";
 import { COUNTS, ROW_SHAPE } from "./fleet-shapes.ts";
 import { TIMELINE_LIMITS } from "./limits.ts";
-import { cursorOf, listJson, PAGE, PAGED, pageOf, placeIn, type Order } from "./lists.ts";
+import { listJson, PAGE, PAGED } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Uses } from "./operation.ts";
 import { report } from "./reports.ts";

@@ -1,4 +1,5 @@
 /** Jobs: who has what done by whom, and how it went. ARCP submits, follows and cancels them. */
+import { type Order, pageOf } from "../core/pages.ts";
 import { z } from "zod";
 import { RollcallError } from "../core/errors.ts";
 import { summaryOf } from "../core/job-listing.ts";
@@ -6,7 +7,7 @@ import type { Job } from "../core/jobs.ts";
 import { seesJob, sightOf, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
-import { FILTERED, listJson, listPage, matching, PAGE, pageOf, type Order } from "./lists.ts";
+import { FILTERED, listJson, listPage, matching, PAGE } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Uses } from "./operation.ts";
 

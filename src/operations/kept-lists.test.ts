@@ -1,3 +1,4 @@
+import { byPlace, type ListPlace } from "../core/pages.ts";
 import { afterEach, expect, test, vi } from "vitest";
 import type { Agent } from "../core/agents.ts";
 import { LIBRARY, namedBy } from "../core/by.ts";
@@ -8,7 +9,7 @@ import { taskCreate, World } from "../../test/support/core/fixture.ts";
 import { always } from "../../test/support/core/lives.ts";
 import { play } from "../../test/support/core/play.ts";
 import { agents } from "./agents.ts";
-import { byPlace, KeptLists, placeOfName, type KeptList, type ListPlace } from "./kept-lists.ts";
+import { KeptLists, placeOfName, type KeptList } from "./kept-lists.ts";
 import { tasks as taskOperations } from "./tasks.ts";
 import type * as Limits from "./limits.ts";
 

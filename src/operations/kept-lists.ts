@@ -5,6 +5,7 @@
  *
  *   unmade ──asked for──▶ kept ──more came and went than there are, and nobody asked──▶ unmade
  */
+import { byPlace, type ListPlace } from "../core/pages.ts";
 import type { AgentEntry } from "../core/agents.ts";
 import { ownerOf } from "../core/by.ts";
 import type { DirectoryRecord } from "../core/directory.ts";
@@ -21,16 +22,6 @@ import { seesJob, seesTask, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Observer } from "../engine/observer.ts";
 import { LIST } from "./limits.ts";
-
-/** Where an item stands: by a moment, which is 0 in lists by key alone, then by its key. */
-export interface ListPlace {
-  readonly atMs: number;
-  readonly key: string;
-}
-
-export function byPlace(a: ListPlace, b: ListPlace): number {
-  return a.atMs - b.atMs || (a.key < b.key ? -1 : Number(a.key > b.key));
-}
 
 interface ListSource<Item> {
   readonly items: (state: State) => ReadonlyMap<string, Item>;

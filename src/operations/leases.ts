@@ -1,4 +1,5 @@
 /** Leases: one agent at a time may work on a thing; the holder proves it by its token. */
+import { byKey, pageOf } from "../core/pages.ts";
 import { z } from "zod";
 import type { By } from "../core/by.ts";
 import { leaseFor } from "../core/fencing.ts";
@@ -19,7 +20,7 @@ import {
   whole,
   yesOrNo,
 } from "./fields.ts";
-import { byKey, FILTERED, listJson, listPage, matching, PAGE, pageOf } from "./lists.ts";
+import { FILTERED, listJson, listPage, matching, PAGE } from "./lists.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Answer, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";

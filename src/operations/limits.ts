@@ -11,8 +11,6 @@ export const LIST = {
   atOnce: 1_000,
   /** Of one page in characters, whatever the limit: cards may have 128 Ki each. */
   answerLength: 8 * MIB,
-  /** A place is a moment and a key of at most 1,024 characters, three bytes each, as base64. */
-  cursorLength: 4_200,
 } as const;
 
 export const CLAIM = {

@@ -1,21 +1,26 @@
 /**
- * Lists in pages that stay right while things come and go. A page begins after a place in the order
- * of the list (a moment, then a key) and not after a count, so that nothing is shown twice or left
- * out because of what changed before it.
- *
- * The order is kept (kept-lists.ts), so a page costs what it shows. No index serves the filters of
- * these lists: items are looked at one after the other, some at a time while others are served, and
- * no more than a bound. A page that ends there says so, and the next one goes on from there.
+ * The lists of operations, in pages (core/pages.ts). Their order is kept (kept-lists.ts), so a page
+ * costs what it shows. No index serves their filters: items are looked at one after the other, some
+ * at a time while others are served, and no more than a bound. A page that ends there says so, and
+ * the next one goes on from there.
  */
 import { setImmediate as othersAreServed } from "node:timers/promises";
 import { z } from "zod";
+import {
+  byPlace,
+  cursorAt,
+  cursorOf,
+  type ListPlace,
+  type Order,
+  type Page,
+  type PageRequest,
+  placeIn,
+} from "../core/pages.ts";
 import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
-import { firstOf } from "../core/sorted-list.ts";
 import { SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
-import { byPlace, listsOf, type KeptList, type KeptLists, type ListPlace } from "./kept-lists.ts";
+import { listsOf, type KeptList, type KeptLists } from "./kept-lists.ts";
 import { LIST } from "./limits.ts";
-import { quoted, wrong } from "./parse.ts";
 
 /** The fields of every list, before its own filters. */
 export const PAGE = {
@@ -38,29 +43,6 @@ export const FILTERED = {
       "fit, and the page may be short; the cursor goes on",
   ).exactOptional(),
 } as const;
-
-export interface Order<T> {
-  atMs(item: T): number;
-  key(item: T): string;
-}
-
-/** In order of their keys. */
-export function byKey<T>(key: (item: T) => string): Order<T> {
-  return { atMs: () => 0, key };
-}
-
-interface PageRequest {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-}
-
-interface Page<T> {
-  readonly items: readonly T[];
-  /** How many there are on all pages together. */
-  readonly total: number;
-  /** Where the next page begins; absent on the last one. */
-  readonly cursor?: string;
-}
 
 interface ListQuery<Item, Row> {
   readonly engine: Pick<Engine, "observers" | "read">;
@@ -190,58 +172,11 @@ function lookOn<Item, Row>(
 }
 
 function next(place: ListPlace | undefined): { readonly cursor?: string } {
-  return place ? { cursor: encoded(place) } : {};
+  return place ? { cursor: cursorAt(place) } : {};
 }
 
 export function* matching<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
   for (const item of items) if (isWanted(item)) yield item;
-}
-
-/** The same of items that stand in order: a page costs what it shows. */
-export function sortedPage<T>(
-  items: readonly T[],
-  order: Order<NoInfer<T>>,
-  { limit, cursor }: PageRequest,
-): Page<T> {
-  const after = placeIn({ cursor });
-  const isShown = (item: T, { atMs, key }: ListPlace) =>
-    (order.atMs(item) - atMs || byText(order.key(item), key)) <= 0;
-  const from = after ? firstOf(items, (item) => !isShown(item, after)) : 0;
-  const shown = items.slice(from, from + limit);
-  const last = from + limit < items.length ? shown.at(-1) : undefined;
-  return { items: shown, total: items.length, ...(last && { cursor: cursorOf(order, last) }) };
-}
-
-/** The first of `items` behind the cursor. */
-export function pageOf<T>(
-  items: Iterable<T>,
-  order: Order<NoInfer<T>>,
-  wanted: PageRequest,
-): Page<T> {
-  const after = placeIn(wanted);
-  const compare = (a: T, b: T) =>
-    order.atMs(a) - order.atMs(b) || byText(order.key(a), order.key(b));
-  const isShown = (item: T, { atMs, key }: ListPlace) =>
-    (order.atMs(item) - atMs || byText(order.key(item), key)) <= 0;
-  const most = wanted.limit + 1;
-  let first: T[] = [];
-  let last: T | undefined;
-  let total = 0;
-  for (const item of items) {
-    total += 1;
-    if (after && isShown(item, after)) continue;
-    if (last !== undefined && compare(item, last) > 0) continue;
-    first.push(item);
-    // Sorted only when there are far too many: nearly every item then costs one comparison.
-    if (first.length >= 4 * most) {
-      first = first.toSorted(compare).slice(0, most);
-      last = first.at(-1);
-    }
-  }
-  const found = first.toSorted(compare);
-  const shown = found.slice(0, wanted.limit);
-  const end = found.length > shown.length ? shown.at(-1) : undefined;
-  return { items: shown, total, ...(end !== undefined && { cursor: cursorOf(order, end) }) };
 }
 
 type ListAnswer<Noun extends string, Row> = { readonly [Key in Noun]: readonly Row[] } & {
@@ -270,30 +205,4 @@ export function listJson<Noun extends string, Row, Facts = unknown>(
     const head = JSON.stringify({ ...facts, cursor: isCut ? cursorOf(order, last) : cursor });
     return `${head.slice(0, -1)},"${noun}":[${texts.join(",")}]}`;
   };
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
-export function cursorOf<T>(order: Order<T>, item: T): string {
-  return encoded({ atMs: order.atMs(item), key: order.key(item) });
-}
-
-function encoded({ atMs, key }: ListPlace): string {
-  return Buffer.from(`${atMs} ${key}`).toString("base64url");
-}
-
-/** The place behind which a page begins; nothing for the first one. */
-export function placeIn({ cursor }: Pick<PageRequest, "cursor">): ListPlace | undefined {
-  return cursor === undefined ? undefined : placeOf(cursor);
-}
-
-function placeOf(cursor: string): ListPlace {
-  const place =
-    cursor.length > LIST.cursorLength ? "" : Buffer.from(cursor, "base64url").toString();
-  const [, atMs = "", key = ""] = /^(\d{1,16}(?:\.\d{1,16})?) (.+)$/s.exec(place) ?? [];
-  const found = { atMs: Number(atMs), key };
-  if (key !== "" && encoded(found) === cursor) return found;
-  throw wrong(`cursor is ${quoted(cursor)}, not one that a list gave`);
 }

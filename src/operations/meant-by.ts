@@ -1,11 +1,11 @@
 /** The one item that a person means by an id, a name, or a part of one, as it is now. */
-import { RollcallError } from "../core/errors.ts";
+import { refusalError, RollcallError } from "../core/errors.ts";
 import { seek, type Nameable, type WordSearch } from "../core/meant.ts";
 import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
 import { inSlices } from "../machine/slices.ts";
 import { listsOf, placeOfName, type KeptList, type KeptLists } from "./kept-lists.ts";
-import { settle } from "./lists.ts";
+import { matching, settle } from "./lists.ts";
 
 interface MeantQuery<Item> {
   readonly engine: Pick<Engine, "observers" | "read">;
@@ -38,13 +38,13 @@ export async function meantBy<Item, Answer>(
   const seeking = await engine.read((state) => {
     const all = named.length > 0 ? named : items(state).values();
     return seek(
-      seen(all, (item) => sees(item, state)),
+      matching(all, (item) => sees(item, state)),
       namesOf,
       search,
     );
   });
   const found = await inSlices(seeking);
-  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  if (!found.ok) throw refusalError(found);
   const { id } = namesOf(found.item);
   const answer = await shown(id);
   if (!answer) throw new RollcallError("NOT_FOUND", `no ${search.noun} ${id}`);
@@ -68,8 +68,4 @@ async function itemsNamed<Item>(query: MeantQuery<Item>): Promise<readonly Item[
     }
     return found;
   });
-}
-
-function* seen<Item>(items: Iterable<Item>, sees: (item: Item) => boolean): Generator<Item> {
-  for (const item of items) if (sees(item)) yield item;
 }

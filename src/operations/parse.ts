@@ -4,7 +4,7 @@
  * since a filter that is misspelt and ignored shows everything.
  */
 import type { z } from "zod";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument } from "../core/errors.ts";
 import type { Problem } from "../core/fields.ts";
 
 /** `whole` is what the caller calls all of it together. */
@@ -17,17 +17,13 @@ export function parse<S extends z.ZodObject>(
   if (parsed.success) return parsed.data;
   const known = Object.keys(schema.shape);
   const issues = parsed.error.issues.map((issue) => complaint(issue, whole, known));
-  throw wrong(issues[0] ?? "the request cannot be read");
+  throw invalidArgument(issues[0] ?? "the request cannot be read");
 }
 
 /** Throws when there is something wrong with what was said. */
 export function check(...problems: readonly Problem[]): void {
   const problem = problems.find((each) => each !== undefined);
-  if (problem !== undefined) throw wrong(problem);
-}
-
-export function wrong(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  if (problem !== undefined) throw invalidArgument(problem);
 }
 
 /** Theirs to choose, so shown as data and not at length. */

@@ -1,4 +1,5 @@
 /** Policies, and the question they answer: may this subject do that, and which policy says so? */
+import { byKey } from "../core/pages.ts";
 import { z } from "zod";
 import { judge, subjectsOf } from "../core/access.ts";
 import { accessProblem, checkPolicy, nearMisses, type Policy } from "../core/policies.ts";
@@ -6,7 +7,7 @@ import { ROLES } from "../core/principals.ts";
 import { ROLE_POLICIES } from "../core/roles.ts";
 import { OWNER, prefix, SEQUENCE, text } from "./fields.ts";
 import { LIST } from "./limits.ts";
-import { byKey, FILTERED, listJson, listPage, PAGE } from "./lists.ts";
+import { FILTERED, listJson, listPage, PAGE } from "./lists.ts";
 import { operation, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
 

@@ -1,9 +1,10 @@
 /** Questions that agents wait for a person to answer. */
+import { type Order, pageOf, sortedPage } from "../core/pages.ts";
 import { z } from "zod";
 import type { Question } from "../core/questions.ts";
 import { AT, moment, SOME_ID, someOf, text } from "./fields.ts";
 import { QUESTION_SHAPE, QUESTION_STATES } from "./fleet-shapes.ts";
-import { listJson, matching, PAGE, PAGED, pageOf, sortedPage, type Order } from "./lists.ts";
+import { listJson, matching, PAGE, PAGED } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Uses } from "./operation.ts";
 

@@ -1,11 +1,11 @@
 /** Reports of scripts and other programs about agents. */
 import { z } from "zod";
-import { RollcallError } from "../core/errors.ts";
+import { invalidArgument, RollcallError } from "../core/errors.ts";
 import { ACTIVITIES, LIVENESS, OUTCOMES, QUESTION_KINDS, type Report } from "../core/reports.ts";
 import { hostOf, sourcesOf, wireOf } from "../core/wires.ts";
 import { text, whole, yesOrNo } from "./fields.ts";
 import { operation, type Uses } from "./operation.ts";
-import { quoted, wrong } from "./parse.ts";
+import { quoted } from "./parse.ts";
 
 const rule = z.string().default("it says so");
 const atMs = z.int();
@@ -70,7 +70,7 @@ function checkHost({ alias, links }: ReportInput, host: string): void {
 function checkWire({ alias }: ReportInput): void {
   const sources = sourcesOf(alias);
   if (sources === undefined) return;
-  throw wrong(`alias is ${quoted(alias)}: only ${sources} speak for ${wireOf(alias)}`);
+  throw invalidArgument(`alias is ${quoted(alias)}: only ${sources} speak for ${wireOf(alias)}`);
 }
 
 function reportOf(body: ReportInput, nowMs: number): Report {

@@ -1,5 +1,6 @@
 /** Input and output of a task are bytes; most callers have text. */
-import { quoted, wrong } from "./parse.ts";
+import { invalidArgument } from "../core/errors.ts";
+import { quoted } from "./parse.ts";
 
 interface Content {
   readonly base64: string | undefined;
@@ -8,15 +9,16 @@ interface Content {
 
 export function base64Of(name: string, { base64, text }: Content): string {
   if (base64 !== undefined && text !== undefined) {
-    throw wrong(`${name} and ${name}Text are both given: send one`);
+    throw invalidArgument(`${name} and ${name}Text are both given: send one`);
   }
   if (text !== undefined) {
-    if (/\p{Surrogate}/u.test(text)) throw wrong(`${name}Text is not well-formed unicode`);
+    if (/\p{Surrogate}/u.test(text))
+      throw invalidArgument(`${name}Text is not well-formed unicode`);
     return Buffer.from(text).toString("base64");
   }
   if (base64 === undefined) return "";
   if (Buffer.from(base64, "base64").toString("base64") === base64) return base64;
-  throw wrong(`${name} is ${quoted(base64)}, not base64; text goes into ${name}Text`);
+  throw invalidArgument(`${name} is ${quoted(base64)}, not base64; text goes into ${name}Text`);
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -6,6 +6,7 @@
  *     │  waitMs pass ───────▶ {task: null}
  *     └─ the caller is gone ─▶ nothing is claimed
  */
+import type { Order } from "../core/pages.ts";
 import { z } from "zod";
 import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
@@ -23,7 +24,7 @@ import {
   whole,
 } from "./fields.ts";
 import { CLAIM } from "./limits.ts";
-import { FILTERED, listJson, listPage, PAGE, type Order } from "./lists.ts";
+import { FILTERED, listJson, listPage, PAGE } from "./lists.ts";
 import { meantBy } from "./meant-by.ts";
 import { nameOf } from "./names.ts";
 import { operation, type Uses } from "./operation.ts";

@@ -1,10 +1,11 @@
 /** Bearer tokens. The secret of one is in the answer that creates it, and nowhere else. */
+import { byKey } from "../core/pages.ts";
 import { z } from "zod";
 import { ROLES, type Role } from "../core/principals.ts";
 import { statusOf, type Token } from "../core/tokens.ts";
 import { newSecret, secretHash } from "../machine/secrets.ts";
 import { moment, OWNER, text, ttl } from "./fields.ts";
-import { byKey, listJson, listPage, PAGE, PAGED } from "./lists.ts";
+import { listJson, listPage, PAGE, PAGED } from "./lists.ts";
 import { operation, type Uses } from "./operation.ts";
 
 const NAME = text("The name of the token: its principal is token:NAME", "ci");

@@ -3,6 +3,7 @@
  * burst of registrations nor a find among a million stops the thread that decides. Messages are
  * taken in order, so that a find sees whatever was sent before it.
  */
+import { errorText } from "../core/errors.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { Documents } from "./documents.ts";
 import { builtInEmbedder, textEmbedder, vectorOf } from "./embedder.ts";
@@ -23,7 +24,7 @@ function say(message: FromSearchThread): void {
 }
 
 function onTrouble(what: string, error: unknown): void {
-  say({ kind: "trouble", what, message: error instanceof Error ? error.message : String(error) });
+  say({ kind: "trouble", what, message: errorText(error) });
 }
 
 class Collection {

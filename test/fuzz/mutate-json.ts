@@ -1,5 +1,5 @@
 /** JSON changed as a tree: a value for another, a field more or less, deeper, or from elsewhere. */
-import { parsedJson } from "../../src/core/json-object.ts";
+import { parseJson } from "../../src/core/text.ts";
 import { mutateBytes } from "./mutate-bytes.ts";
 import { pick, type Material, type Mutator } from "./target.ts";
 
@@ -18,7 +18,7 @@ function anyValue({ random }: Material): unknown {
 /** In a third of the cases as text: what no tree can have. */
 export const mutateJson: Mutator = (input, material) => {
   const { random } = material;
-  const tree = random.chance(0.33) ? undefined : parsedJson(input.toString());
+  const tree = random.chance(0.33) ? undefined : parseJson(input.toString());
   if (tree === undefined) return mutateBytes(input, material);
   let changed: unknown = tree;
   do changed = changedTree(changed, material);
@@ -94,7 +94,7 @@ function wordIn({ random, words }: Material): string {
 /** A part of another input. */
 function elsewhere(material: Material): unknown {
   const { random, other } = material;
-  const places = placesIn(parsedJson(other.toString()));
+  const places = placesIn(parseJson(other.toString()));
   if (places.length === 0) return anyValue(material);
   const { container, key } = pick(random, places);
   return structuredClone((container as Record<string, unknown>)[key]);

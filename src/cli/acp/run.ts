@@ -3,6 +3,7 @@
  * first, and then the bytes flow; whoever reads along does so in a thread of its own. Nothing of
  * our own goes to stdout, and to stderr only why an agent could not be started.
  */
+import { errorText } from "../../core/errors.ts";
 import { spawn } from "node:child_process";
 import * as net from "node:net";
 import type { Readable, Writable } from "node:stream";
@@ -50,7 +51,7 @@ function prepare(words: readonly string[]): PreparedRun {
     if (url !== undefined) parseUrl(url, "--url");
     return { ...call, recordingFd };
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    return refuse(errorText(error));
   }
 }
 

@@ -1,6 +1,6 @@
 /** `rollcall acp status`, `tail` and `replay`: what agents behind the proxy do, and did. */
 import { buildCommand } from "@stricli/core";
-import { RollcallError } from "../../core/errors.ts";
+import { refusalError } from "../../core/errors.ts";
 import { meant } from "../../core/meant.ts";
 import { followTimelines } from "../../wires/acp/proxy/follow.ts";
 import { isProxyId } from "../../wires/acp/proxy/names.ts";
@@ -128,7 +128,7 @@ function linesOf(word: string, there: readonly TimelineLine[]): (line: TimelineL
   const names = new Set(there.map(({ name }) => name));
   const namesOf = (name: string) => ({ id: name, name, isHere: true });
   const found = meant(names, namesOf, { word, noun: "agent", place: " behind the proxy" });
-  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  if (!found.ok) throw refusalError(found);
   return ({ name }) => name === found.item;
 }
 

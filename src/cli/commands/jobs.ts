@@ -2,7 +2,7 @@
 import { buildCommand } from "@stricli/core";
 import type { ArcpClient } from "../../wires/arcp/client/client.ts";
 import type { ListedJob } from "../../wires/arcp/client/types.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { refusalError } from "../../core/errors.ts";
 import { meant } from "../../core/meant.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../print.ts";
@@ -98,7 +98,7 @@ async function find(client: ArcpClient, given: string): Promise<ListedJob> {
   for await (const job of client.listJobs()) jobs.push(job);
   const word = /^[0-9A-Z]+$/.test(given) ? `job_${given}` : given;
   const found = meant(jobs, namesOf, { word, noun: "job" });
-  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  if (!found.ok) throw refusalError(found);
   return found.item;
 }
 

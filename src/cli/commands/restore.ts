@@ -1,7 +1,7 @@
 /** `rollcall restore`: the state of a backup, put in an empty place. */
 import { dirname, resolve } from "node:path";
 import { buildCommand } from "@stricli/core";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { fenceOf } from "../../core/fencing.ts";
 import { rules } from "../../core/rules.ts";
 import type { State } from "../../core/state.ts";
@@ -76,7 +76,7 @@ async function agreed(context: Context, { facts, state, yes }: Agreement): Promi
   );
   if (yes) return;
   if (!process.stdin.isTTY) {
-    throw new RollcallError("INVALID_ARGUMENT", "there is no terminal to ask at: give --yes");
+    throw invalidArgument("there is no terminal to ask at: give --yes");
   }
   if (await confirm(context, "Restore it?")) return;
   throw new RollcallError("CANCELLED", "nothing was restored");

@@ -1,4 +1,5 @@
 /** The result of a check of `rollcall doctor`: one line, and the fix if something is wrong. */
+import { errorText } from "../../core/errors.ts";
 import type { Config } from "../../daemon/config.ts";
 import type { Environment } from "../../machine/surroundings.ts";
 import type { Target } from "../../net/http/target.ts";
@@ -38,5 +39,5 @@ export function fail(check: string, what: string, fix: string): Finding {
 }
 
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

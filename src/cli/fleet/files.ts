@@ -2,6 +2,7 @@
  * The fleet of this machine without a daemon: what its status files say, by the very rules that the
  * daemon makes its rows with.
  */
+import { atOnce } from "../../core/steps.ts";
 import { hostname } from "node:os";
 import { evolveReport } from "../../core/reports.ts";
 import { emptyState } from "../../core/state.ts";
@@ -9,7 +10,7 @@ import { countsAt } from "../../fleet/census.ts";
 import { ANY, isWanted } from "../../fleet/filters.ts";
 import { rowMeant } from "../../fleet/lookup.ts";
 import type { Row } from "../../fleet/row.ts";
-import { rowsOf } from "../../fleet/rows.ts";
+import { makeRows } from "../../fleet/rows.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { FleetList, FleetRow } from "../../wires/api/answers.ts";
 import { FRESHNESS } from "../../wires/files/limits.ts";
@@ -77,6 +78,6 @@ export class FilesFleet implements FleetSource {
         evolveReport(state, { type: "fleet.reported", report });
       }
     }
-    return { rows: rowsOf(state, { nowMs, patience: DEFAULT_PATIENCE }), atMs: nowMs };
+    return { rows: atOnce(makeRows(state, { nowMs, patience: DEFAULT_PATIENCE })), atMs: nowMs };
   }
 }

@@ -1,5 +1,5 @@
 /** `get`, `validate` and `prune`: single files, by name, by path and by age. */
-import { RollcallError } from "../../core/errors.ts";
+import { refusalError } from "../../core/errors.ts";
 import { meant } from "../../core/meant.ts";
 import { pathIn, statusPath } from "../../wires/files/folder.ts";
 import { readJson } from "../../wires/files/json-read.ts";
@@ -27,7 +27,7 @@ export async function getMeant(context: Context, word: string, folder: string): 
   if (files.some(({ path }) => path === exact)) return show(context, exact);
   const known = files.filter((file) => file.kind === "status");
   const found = meant(known, namesOf, { word, noun: "agent", place: ` in ${folder}` });
-  if (!found.ok) throw new RollcallError(found.code, found.reason);
+  if (!found.ok) throw refusalError(found);
   await show(context, found.item.path);
 }
 

@@ -14,7 +14,7 @@
  */
 import { resolve } from "node:path";
 import { z } from "zod";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, type RollcallError } from "../../core/errors.ts";
 import { agentRefOf, type AgentRef } from "../../core/jobs/agent-ref.ts";
 
 interface AgentConfigBase extends AgentRef {
@@ -150,5 +150,5 @@ function parsed<Schema extends z.ZodType>(
 }
 
 function invalid(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  return invalidArgument(message);
 }

@@ -1,6 +1,6 @@
 /** The agents of the config file, from their start to their end: modules here, children beside. */
 import { pathToFileURL } from "node:url";
-import { RollcallError } from "../../core/errors.ts";
+import { errorText, invalidArgument } from "../../core/errors.ts";
 import { agentRefText } from "../../core/jobs/agent-ref.ts";
 import type { Liveness, Judgement } from "../../core/reports.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -100,18 +100,14 @@ async function load(config: ModuleAgent): Promise<AgentFunction> {
   try {
     loaded = (await import(pathToFileURL(path).href)) as typeof loaded;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw invalid(`${source}: cannot load ${path}: ${why}`, cause);
+    const why = errorText(cause);
+    throw invalidArgument(`${source}: cannot load ${path}: ${why}`, cause);
   }
   const agent = loaded["agent"] ?? loaded["default"];
   if (typeof agent === "function") return agent as AgentFunction;
   const name = agentRefText(config);
-  throw invalid(
+  throw invalidArgument(
     `${source}: ${path} exports no function as agent or default: ` +
       `write \`export async function agent(input, job) { … }\` for ${name}`,
   );
-}
-
-function invalid(message: string, cause?: unknown): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message, { cause });
 }

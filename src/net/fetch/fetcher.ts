@@ -18,7 +18,7 @@
 import { setMaxListeners } from "node:events";
 import { isIP, type Socket } from "node:net";
 import { httpUrl } from "../http/url.ts";
-import { RollcallError } from "../../core/errors.ts";
+import { errorText, RollcallError } from "../../core/errors.ts";
 import { judgeFor, type JudgeAddress, type Reach } from "./addresses.ts";
 import { connectWith, type Connect } from "./connect.ts";
 import { systemClock } from "../../machine/clock.ts";
@@ -230,7 +230,7 @@ export class Fetcher implements AsyncDisposable {
   #report(url: string, error: unknown): void {
     const parsed = URL.canParse(url) ? new URL(url) : undefined;
     const shown = parsed ? `${parsed.origin}${parsed.pathname}` : "(no URL)";
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = errorText(error);
     this.#onFailure({ url: shown, reason: cause });
   }
 }

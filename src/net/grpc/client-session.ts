@@ -13,7 +13,7 @@
 import { connect as connectSocket, type Socket } from "node:net";
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import { RollcallError } from "../../core/errors.ts";
+import { errorText, RollcallError } from "../../core/errors.ts";
 import type { ClientLimits } from "./client-limits.ts";
 import type { Timers } from "../../machine/waiting.ts";
 import { failureReason } from "../reasons.ts";
@@ -124,7 +124,7 @@ export class ClientSession {
       return this.#http2.request(headers);
     } catch (cause) {
       const code = this.isOpen ? "INVALID_ARGUMENT" : "UNAVAILABLE";
-      const message = cause instanceof Error ? cause.message : String(cause);
+      const message = errorText(cause);
       throw new RollcallError(code, message, { cause });
     }
   }

@@ -9,7 +9,7 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { invalidArgument, RollcallError } from "../../core/errors.ts";
+import { errorText, invalidArgument, RollcallError } from "../../core/errors.ts";
 import type { ChannelCallOptions, GrpcChannel } from "./client-channel.ts";
 
 export interface GrpcReply<Output extends DescMessage> {
@@ -68,7 +68,7 @@ function encoded<Input extends DescMessage>(
   try {
     return toBinary(schema, create(schema, message));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw invalidArgument(why, cause);
   }
 }

@@ -10,7 +10,8 @@
 import { ReadableStream, WritableStream } from "node:stream/web";
 import { AcpDeriver } from "./derive/deriver.ts";
 import { statusMessage, STATUS_KEY, STATUS_VARIANT, type ReportedStatus } from "./derive/form.ts";
-import { field, readFrame, text, type AcpFrame } from "./derive/frames.ts";
+import { field } from "../../core/text.ts";
+import { readFrame, text, type AcpFrame } from "./derive/frames.ts";
 import { MEMORY } from "./derive/limits.ts";
 import { remember } from "./derive/memory.ts";
 import { AcpObserver, type AcpObserverOptions } from "./derive/observer.ts";

@@ -1,6 +1,6 @@
 /** The query of an event stream: `?from=SEQ&topic=PREFIX&topic=…`, and its cursor. */
 import type { IncomingMessage } from "node:http";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, type RollcallError } from "../../core/errors.ts";
 import { FIELD } from "../../core/limits.ts";
 import type { WatchOptions } from "../../engine/watch.ts";
 
@@ -38,5 +38,5 @@ function sequence(name: string, text: string): number {
 }
 
 function invalid(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  return invalidArgument(message);
 }

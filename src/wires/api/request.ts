@@ -1,30 +1,30 @@
 /** The input of an operation as a caller of the API sends it: in the body, query or path. */
 import type { Context } from "hono";
 import { z } from "zod";
-import { RollcallError } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { tooLong } from "../../core/fields.ts";
 import { FIELD } from "../../core/limits.ts";
-import { check, parse, quoted, wrong } from "../../operations/parse.ts";
+import { check, parse, quoted } from "../../operations/parse.ts";
 
 /** Only JSON: a form that a page of another site sends is none. */
 export async function bodyOf<S extends z.ZodObject>(c: Context, schema: S): Promise<z.output<S>> {
   const type = c.req.header("content-type") ?? "";
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-    throw wrong(`content-type is ${quoted(type)}: send application/json`);
+    throw invalidArgument(`content-type is ${quoted(type)}: send application/json`);
   }
   return parse("the body", schema, json(await c.req.text()));
 }
 
 function json(text: string): unknown {
-  if (text === "") throw wrong("the body is empty: send a JSON object");
+  if (text === "") throw invalidArgument("the body is empty: send a JSON object");
   try {
     return JSON.parse(text, (name, value: unknown) => {
-      if (name === "__proto__") throw wrong("__proto__ is no name for a field");
+      if (name === "__proto__") throw invalidArgument("__proto__ is no name for a field");
       return value;
     });
   } catch (error) {
     if (error instanceof RollcallError) throw error;
-    throw wrong("the body is not JSON");
+    throw invalidArgument("the body is not JSON");
   }
 }
 
@@ -38,10 +38,11 @@ export function queryOf<S extends z.ZodObject>(c: Context, schema: S): z.output<
     for (const text of texts) check(tooLong(name, text, LONGEST));
     const field = bare(fields[name]);
     if (field instanceof z.ZodArray) {
-      if (texts.length > FIELD.tools) throw wrong(`${name} is given ${texts.length} times`);
+      if (texts.length > FIELD.tools)
+        throw invalidArgument(`${name} is given ${texts.length} times`);
       values[name] = texts;
     } else if (texts.length > 1) {
-      throw wrong(`${name} is given more than once`);
+      throw invalidArgument(`${name} is given more than once`);
     } else {
       values[name] = valueOf(name, texts[0] ?? "", field);
     }
@@ -61,12 +62,12 @@ function bare(field: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
 /** The value that the text of a parameter stands for. */
 function valueOf(name: string, text: string, field: z.core.$ZodType | undefined): unknown {
   if (field instanceof z.ZodNumber) {
-    if (!/^\d{1,15}$/.test(text)) throw wrong(`${name} is not a whole number`);
+    if (!/^\d{1,15}$/.test(text)) throw invalidArgument(`${name} is not a whole number`);
     return Number(text);
   }
   if (!(field instanceof z.ZodBoolean)) return text;
   if (text === "true" || text === "false") return text === "true";
-  throw wrong(`${name} is ${quoted(text)}; it may be true, false`);
+  throw invalidArgument(`${name} is ${quoted(text)}; it may be true, false`);
 }
 
 /** Whether the caller wants to hear what changes, too. */

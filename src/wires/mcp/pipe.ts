@@ -16,7 +16,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { AGENT_KEY } from "../../core/by.ts";
-import { codeOf, RollcallError } from "../../core/errors.ts";
+import { codeOf, errorText, RollcallError } from "../../core/errors.ts";
 import { isRecord, parsedRecord, type JsonRecord } from "../../core/json-object.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { pause } from "../../machine/waiting.ts";
@@ -226,7 +226,7 @@ export class McpPipe {
 }
 
 function told(error: unknown): string {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorText(error);
   const advice = why.startsWith("no daemon") ? "; start one with `rollcall up`" : "";
   return `${codeOf(error)}: ${why}${advice}`;
 }

@@ -16,7 +16,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type Transport,
 } from "@modelcontextprotocol/server";
-import { RollcallError } from "../../core/errors.ts";
+import { refusalError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { isSamePrincipal, type Principal } from "../../core/principals.ts";
 import { beyondShare, Holdings, wishOf } from "../../core/shares.ts";
@@ -157,7 +157,7 @@ export class McpSessions {
       void this.#end(id);
       return;
     }
-    throw new RollcallError(full.code, full.reason);
+    throw refusalError(full);
   }
 
   async #end(id: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** Readers of JSON: ARCP frames, cards, status files, hook payloads, lines of ACP. */
-import { parsedJson } from "../../../src/core/json-object.ts";
+import { parseJson } from "../../../src/core/text.ts";
 import { redact } from "../../../src/core/redact.ts";
 import { DIALECTS } from "../../../src/coding-agents/hooks/dialects.ts";
 import { eventOf, factOf, HOOK_HOSTS, sessionIdOf } from "../../../src/coding-agents/hooks/fact.ts";
@@ -129,7 +129,7 @@ const hooks: Target = {
     for (const host of HOOK_HOSTS) {
       let session = newSession(host, "s");
       for (const [order, line] of input.toString().split("\n").entries()) {
-        const given = parsedJson(line);
+        const given = parseJson(line);
         const payload = DIALECTS[host].translate?.(given) ?? given;
         eventOf(payload);
         sessionIdOf(payload);

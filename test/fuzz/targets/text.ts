@@ -1,4 +1,5 @@
 /** Readers of text: settings, cursors, queries, patterns. */
+import { byKey, pageOf } from "../../../src/core/pages.ts";
 import type { Context } from "hono";
 import type { IncomingMessage } from "node:http";
 import { codeOf } from "../../../src/core/errors.ts";
@@ -10,7 +11,6 @@ import { matches } from "../../../src/core/patterns.ts";
 import { parseAgents } from "../../../src/daemon/arcp/agents-config.ts";
 import { parseValues } from "../../../src/daemon/config-schema.ts";
 import { fromText } from "../../../src/daemon/config-sources.ts";
-import { byKey, pageOf } from "../../../src/operations/lists.ts";
 import { operations } from "../../../src/operations/table.ts";
 import { watchOptionsOf } from "../../../src/wires/api/event-query.ts";
 import { queryOf } from "../../../src/wires/api/request.ts";

@@ -5,7 +5,8 @@ import { countsAt } from "../../../src/fleet/census.ts";
 import { ALL, ANY, hostsOf, isWanted, type FleetFilters } from "../../../src/fleet/filters.ts";
 import { HEADLINES } from "../../../src/fleet/headline.ts";
 import type { Row } from "../../../src/fleet/row.ts";
-import { rowsOf } from "../../../src/fleet/rows.ts";
+import { atOnce } from "../../../src/core/steps.ts";
+import { makeRows } from "../../../src/fleet/rows.ts";
 import { DEFAULT_PATIENCE } from "../../../src/fleet/stuck.ts";
 import type { FleetView } from "../../../src/fleet/view.ts";
 
@@ -17,7 +18,7 @@ export interface Compared {
 
 /** What differs, in words; nothing where all is well. */
 export function differences(view: FleetView, { state, nowMs, sight }: Compared): readonly string[] {
-  const made = rowsOf(state, { nowMs, patience: DEFAULT_PATIENCE, sight });
+  const made = atOnce(makeRows(state, { nowMs, patience: DEFAULT_PATIENCE, sight }));
   const kept = (filters: FleetFilters) => {
     const { items, total } = view.indexes.page(filters, { limit: Infinity });
     return { total, rows: items.map((each) => view.row(state, each, nowMs)) };

@@ -1,5 +1,6 @@
 /** The question to a person in a `session/request_permission` or an `elicitation/create`. */
-import { field, idText, list, text } from "./frames.ts";
+import { field } from "../../../core/text.ts";
+import { idText, list, text } from "./frames.ts";
 import { SHOWN } from "./limits.ts";
 import type { AcpOption } from "./record.ts";
 import type { PersonQuestion } from "./requests.ts";

@@ -5,8 +5,9 @@
  *   initialize sent ──▶ session/new sent ──▶ sessions speak ──▶ exited
  *          └── refused with "authentication required" ──▶ waiting ──┘ authenticate, session/new
  */
+import { field } from "../../../core/text.ts";
 import { wantedForm } from "./form.ts";
-import { field, list, number, text } from "./frames.ts";
+import { list, number, text } from "./frames.ts";
 import { SHOWN } from "./limits.ts";
 import type { DerivedStatus } from "./precedence.ts";
 import type { AcpFacts, AcpOption, AcpProgram, AcpQuestion } from "./record.ts";

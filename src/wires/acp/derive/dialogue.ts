@@ -3,18 +3,11 @@
  * notifications change it. Which sessions were touched is noted; what follows from it is not
  * decided here but in `precedence.ts`.
  */
+import { field } from "../../../core/text.ts";
 import { elicitationIn, isRefused, permissionIn } from "./asks.ts";
 import type { AcpConnection } from "./connection.ts";
 import { said, STATUS_METHOD } from "./form.ts";
-import {
-  field,
-  idText,
-  number,
-  text,
-  type AcpFrame,
-  type FrameId,
-  type FrameSender,
-} from "./frames.ts";
+import { idText, number, text, type AcpFrame, type FrameId, type FrameSender } from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
 import { remember } from "./memory.ts";
 import { isServed } from "./precedence.ts";

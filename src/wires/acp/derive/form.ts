@@ -10,7 +10,8 @@
  * for another update. The flat form is the proposal's own example, which no schema allows: clients
  * drop it with an error, or fail; it is only sent when it was asked for by name.
  */
-import { field, text } from "./frames.ts";
+import { field } from "../../../core/text.ts";
+import { text } from "./frames.ts";
 import { STATUSES, type AcpSource, type AcpStatus, type StatusForm } from "./record.ts";
 import { shown } from "./shown.ts";
 

@@ -2,7 +2,7 @@
  * One JSON-RPC message, as far as anybody here looks into it. What came over the wire is `unknown`
  * and is only ever read by these functions: own fields, of the type that is asked for, or nothing.
  */
-import { isRecord } from "../../../core/json-object.ts";
+import { field } from "../../../core/text.ts";
 import { MEMORY } from "./limits.ts";
 
 /** The sender. Ids are counted per sender: both may have a request 2 open at the same time. */
@@ -40,10 +40,6 @@ export function readFrame(value: unknown): AcpFrame | undefined {
 /** `1` and `"1"` are two requests. */
 export function requestKey(id: FrameId): string {
   return `${typeof id === "number" ? "n" : "s"}${id}`;
-}
-
-export function field(value: unknown, name: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 export function text(value: unknown, name: string): string | undefined {

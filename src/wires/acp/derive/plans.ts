@@ -2,7 +2,8 @@
  * The plans of a session, as the one line that a person wants: "Step 2/5: Finding Rust files".
  * Only that line is kept. Of several plans the one that changed last and is not finished speaks.
  */
-import { field, idText, list, text } from "./frames.ts";
+import { field } from "../../../core/text.ts";
+import { idText, list, text } from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
 import { remember } from "./memory.ts";
 import { cut, shown } from "./shown.ts";

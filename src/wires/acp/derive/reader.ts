@@ -3,7 +3,7 @@
  * of them is held, and it is counted. What is not a message of JSON-RPC is nothing. Whatever comes,
  * it does not throw: the bytes belong to others.
  */
-import { parsedJson } from "../../../core/json-object.ts";
+import { parseJson } from "../../../core/text.ts";
 import { readFrame, type AcpFrame } from "./frames.ts";
 import { INSPECT } from "./limits.ts";
 
@@ -72,7 +72,7 @@ export class AcpLineReader {
     if (isUnread) return undefined;
     const line = this.#heldBytes === 0 ? last : Buffer.concat([...this.#held, last]);
     this.#forget();
-    return line.length === 0 ? undefined : readFrame(parsedJson(textOf(line)));
+    return line.length === 0 ? undefined : readFrame(parseJson(textOf(line)));
   }
 
   /** Whether the line is, with this; then it is counted, and nothing of it is held. */

@@ -8,7 +8,8 @@
  *     └── chunks or tool calls without a prompt, later than 2 s ──▶ background ────┘
  *                                                                   30 s of silence
  */
-import { field, idText, list, text } from "./frames.ts";
+import { field } from "../../../core/text.ts";
+import { idText, list, text } from "./frames.ts";
 import type { SaidStatus } from "./form.ts";
 import { MEMORY, SHOWN, TURN, type QuietSituation } from "./limits.ts";
 import type { Plans } from "./plans.ts";

@@ -2,8 +2,9 @@
  * The effect of each `session/update` on a session. Most change no status and are only a sign of
  * life; the caller counts those.
  */
+import { field } from "../../../core/text.ts";
 import { saidIn } from "./form.ts";
-import { field, idText, number, text } from "./frames.ts";
+import { idText, number, text } from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
 import { removePlan, setPlan, setTodos, updatePlan } from "./plans.ts";
 import { admitsWork, hasTurn, setRunState, type AcpSession } from "./session.ts";

@@ -6,6 +6,7 @@
  *      │                                        └── too late ──▶ stopped
  *      └── failed: complained of, once ──▶ no observer
  */
+import { inTime } from "../../../machine/waiting.ts";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
 import type { FrameSender } from "../derive/frames.ts";
@@ -63,12 +64,7 @@ export class AttendantThread {
     if (this.#isGone) return;
     this.#feed.flush();
     if (how) this.#post([{ kind: "ended", how }]);
-    let stop: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => {
-      stop = this.#clock.after(how ? FEED.lastMs : 0, resolve);
-    });
-    await Promise.race([this.#gone, late]);
-    stop();
+    await inTime(this.#clock, how ? FEED.lastMs : 0, this.#gone);
     await this.#worker.terminate();
   }
 

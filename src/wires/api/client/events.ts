@@ -11,7 +11,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
+import { codeOf, errorText, RollcallError, wireCodes } from "../../../core/errors.ts";
 import { parsedRecord } from "../../../core/json-object.ts";
 import { backOff } from "../../../machine/waiting.ts";
 import { HTTP_CLIENT } from "../../../net/http/limits.ts";
@@ -92,7 +92,7 @@ class EventStream {
       } catch (error) {
         this.#options.signal?.throwIfAborted();
         if (!this.#mayRetry(error)) throw error;
-        this.#lost(error instanceof Error ? error.message : String(error));
+        this.#lost(errorText(error));
       }
       await this.#pause();
     }

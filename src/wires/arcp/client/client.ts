@@ -7,6 +7,7 @@
  * once each. Requests that waited for an answer then fail, because nobody can tell whether they
  * were heard; a submit with an idempotency key may simply be sent again.
  */
+import { newTraceId } from "../../../jobs/trace-id.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
@@ -16,14 +17,7 @@ import type { Transport } from "../server/transport.ts";
 import { connectWebSocket } from "../transports/websocket.ts";
 import type { ClientConnection } from "./connection.ts";
 import { FollowedJobs } from "./followed.ts";
-import {
-  idMaker,
-  helloFrame,
-  listPayload,
-  newTraceId,
-  submitPayload,
-  traceExtensions,
-} from "./frames.ts";
+import { idMaker, helloFrame, listPayload, submitPayload, traceExtensions } from "./frames.ts";
 import type { NewId } from "./frames.ts";
 import type { JobHandle } from "./job.ts";
 import { ARCP_CLIENT } from "./limits.ts";

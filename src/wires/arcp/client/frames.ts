@@ -22,13 +22,6 @@ export function idMaker(nowMs: () => number): NewId {
   return ulids({ nowMs, fillRandom: (bytes) => void randomFillSync(bytes) });
 }
 
-export function newTraceId(): string {
-  const bytes = randomFillSync(Buffer.alloc(16));
-  // All zeros is no trace.
-  bytes[0] = (bytes[0] ?? 0) | 1;
-  return bytes.toString("hex");
-}
-
 export function frameOf(type: string, head: OutgoingHead, payload: object): string {
   const { id, sessionId, jobId, traceId, extensions } = head;
   return JSON.stringify({

@@ -7,6 +7,7 @@
  * null is absent, the version and the payload may be missing, and `trace_id` may hold a whole
  * traceparent.
  */
+import { parseJson } from "../../../core/text.ts";
 import { asLine } from "../../../core/fields.ts";
 import { isRecord, type JsonRecord } from "../../../core/json-object.ts";
 import { Reader } from "../../../core/jobs/json.ts";
@@ -48,7 +49,7 @@ export function decodeFrame<Message>(
   if (text.length > FRAME_LIMITS.inboundBytes) {
     return refusedFrame(`a frame has at most ${FRAME_LIMITS.inboundBytes} bytes`, {});
   }
-  const object = parsed(text);
+  const object = parseJson(text);
   if (!isRecord(object)) return refusedFrame("a frame is one JSON object", {});
   const head = new Reader(object, "");
   const type = head.text("type", { max: FRAME_LIMITS.typeLength });
@@ -67,14 +68,6 @@ export function messageOf<Fields extends object>(
   fields: Fields,
 ): Envelope & Fields {
   return Object.assign(envelope, fields);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function envelopeOf(head: Reader): Envelope {

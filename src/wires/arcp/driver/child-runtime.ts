@@ -9,11 +9,12 @@
  * Jobs of a process that ends fail with what may be retried, each once; those that come while it
  * starts wait for it. It inherits our environment but for our own settings, which may hold secrets.
  */
+import { inTime } from "../../../machine/waiting.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { ArcpClient } from "../client/client.ts";
 import type { Logger } from "pino";
-import { RollcallError } from "../../../core/errors.ts";
+import { errorText, RollcallError } from "../../../core/errors.ts";
 import type { Liveness, Judgement } from "../../../core/reports.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Driver } from "../../../jobs/driver.ts";
@@ -155,7 +156,7 @@ export class ChildRuntime implements AsyncDisposable {
       const lost = left.then((why) => this.#soon(gone, why));
       return await Promise.race([gone, lost]);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorText(error);
       return isDeath(error) ? await this.#soon(gone, message) : message;
     } finally {
       this.#client = undefined;
@@ -188,13 +189,7 @@ export class ChildRuntime implements AsyncDisposable {
 
   /** Its streams may end before it does: why it ended, if that is known in a moment. */
   async #soon(gone: Promise<string>, otherwise: string): Promise<string> {
-    let cancel: () => void = () => undefined;
-    const late = new Promise<string>((resolve) => {
-      cancel = this.#options.clock.after(CHILD.graceMs, () => resolve(otherwise));
-    });
-    const why = await Promise.race([gone, late]);
-    cancel();
-    return why;
+    return (await inTime(this.#options.clock, CHILD.graceMs, gone)) ?? otherwise;
   }
 
   async #stop(child: ChildProcess, gone: Promise<string>): Promise<void> {

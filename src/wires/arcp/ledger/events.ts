@@ -4,7 +4,7 @@
  */
 import { ITSELF } from "../../../core/by.ts";
 import type { Moment } from "../../../core/decide.ts";
-import { RollcallError } from "../../../core/errors.ts";
+import { refusalError } from "../../../core/errors.ts";
 import { encode } from "../../../core/events.ts";
 import { decodeEntry, encodeEntry, jobStream } from "../../../core/job-stream.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
@@ -141,7 +141,7 @@ export class RecordImport {
     const { state } = this.#replica;
     const { nowMs } = this.#moment;
     const decision = rules.decide(state, command, this.#moment);
-    if (!decision.ok) throw new RollcallError(decision.code, decision.reason);
+    if (!decision.ok) throw refusalError(decision);
     if (decision.events.length === 0) return;
     for (const event of decision.events) {
       rules.evolve(state, event, nowMs);

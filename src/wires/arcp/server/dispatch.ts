@@ -4,7 +4,7 @@
  * three clients match them by that order alone.
  */
 import type { By } from "../../../core/by.ts";
-import { codeOf, RollcallError } from "../../../core/errors.ts";
+import { codeOf, invalidArgument, RollcallError } from "../../../core/errors.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
 import { remainingOf, type Budget, type Counters } from "../../../core/jobs/budget.ts";
 import { amountOfNumber } from "../../../core/jobs/decimal.ts";
@@ -133,7 +133,7 @@ export class Dispatch {
       case "session.close":
         return this.#close();
       case "session.hello":
-        throw new RollcallError("INVALID_ARGUMENT", "this session was opened already");
+        throw invalidArgument("this session was opened already");
       case "session.list_jobs":
         return this.#once(message.id, () => this.#list(message));
       case "job.submit":
@@ -176,7 +176,7 @@ export class Dispatch {
 
   #need(feature: Feature): void {
     if (this.#session.has(feature)) return;
-    throw new RollcallError("INVALID_ARGUMENT", `feature ${feature} was not agreed on`);
+    throw invalidArgument(`feature ${feature} was not agreed on`);
   }
 
   #inLine(call: () => void | Promise<void>): void {
@@ -362,7 +362,7 @@ function notFound(jobId: string): RollcallError {
 function jobIdOf(cursor: string): string {
   const jobId = Buffer.from(cursor, "base64url").toString();
   if (/^job_[0-9A-Z]{26}$/.test(jobId)) return jobId;
-  throw new RollcallError("INVALID_ARGUMENT", "cursor is not one that was given out");
+  throw invalidArgument("cursor is not one that was given out");
 }
 
 export function refusalOf(refusal: FrameRefusal): {

@@ -11,7 +11,7 @@ import {
   type JSONWebKeySet,
   type JWTVerifyOptions,
 } from "jose";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument } from "../../../core/errors.ts";
 
 /** The principal, or undefined for nobody. What it throws is our trouble, not the client's. */
 export type Verifier = (token: string) => string | undefined | Promise<string | undefined>;
@@ -20,7 +20,7 @@ export type Verifier = (token: string) => string | undefined | Promise<string | 
 export function staticTokens(tokens: Readonly<Record<string, string>>): Verifier {
   const known = Object.entries(tokens).map(([token, principal]) => {
     if (token === "" || principal === "") {
-      throw new RollcallError("INVALID_ARGUMENT", "a token and its principal must not be empty");
+      throw invalidArgument("a token and its principal must not be empty");
     }
     return { digest: digestOf(token), principal };
   });

@@ -9,7 +9,7 @@ import { isUtf8 } from "node:buffer";
 import type { Agent, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket, type RawData } from "ws";
-import { RollcallError } from "../../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { decodeError } from "../../../net/http/refusal.ts";
 import { readBody } from "../../../net/http/request.ts";
@@ -106,7 +106,7 @@ function agentFor(url: string, { socket, trust }: WebSocketOptions): Agent | und
 function checkUrl(url: string): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed && ["ws:", "wss:", "http:", "https:"].includes(parsed.protocol)) return;
-  throw new RollcallError("INVALID_ARGUMENT", `url "${url}" is not a ws:// or wss:// address`);
+  throw invalidArgument(`url "${url}" is not a ws:// or wss:// address`);
 }
 
 /** The address without what may be secret in it. */

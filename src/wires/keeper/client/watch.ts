@@ -10,7 +10,7 @@
  * A daemon tells where a live stream starts, so even one that was lost before its first event goes
  * on without a gap.
  */
-import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
+import { codeOf, errorText, RollcallError, wireCodes } from "../../../core/errors.ts";
 import type { GrpcReplies } from "../../../net/grpc/client.ts";
 import { backOff, pause } from "../../../machine/waiting.ts";
 import type { EventSchema } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
@@ -172,7 +172,7 @@ export class KeeperWatch implements AsyncIterable<KeeperWatchItem>, AsyncDisposa
     } else if (wireCodes(code).retry === "never" && code !== "CANCELLED") {
       throw error;
     }
-    this.#lost(error instanceof Error ? error.message : String(error));
+    this.#lost(errorText(error));
   }
 
   /** Said once for each connection, however often the next one fails. */

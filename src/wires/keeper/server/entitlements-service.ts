@@ -1,11 +1,13 @@
 /** Policies, and checks against them. */
+import { byText } from "../../../core/text.ts";
+import { check } from "../../../operations/parse.ts";
 import { create } from "@bufbuild/protobuf";
 import { tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import { accessProblem, checkPolicy, type Policy } from "../../../core/policies.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { answered, bounded, jsonBytes } from "./answer.ts";
-import { check, policyOf } from "./from-proto.ts";
+import { policyOf } from "./from-proto.ts";
 import {
   CheckPolicyResponseSchema,
   DeletePolicyResponseSchema,
@@ -51,5 +53,5 @@ export function entitlementsService(engine: Engine): Handlers<typeof Entitlement
 }
 
 function byId(a: Policy, b: Policy): number {
-  return a.id < b.id ? -1 : Number(a.id > b.id);
+  return byText(a.id, b.id);
 }

@@ -1,8 +1,7 @@
 /** Messages of callers as commands of core; values that core cannot express are refused here. */
 import type { Agent, AgentCard } from "../../../core/agents.ts";
 import type { Refusal } from "../../../core/decide.ts";
-import { RollcallError } from "../../../core/errors.ts";
-import type { Problem } from "../../../core/fields.ts";
+import { invalidArgument, refusalError, type RollcallError } from "../../../core/errors.ts";
 import { FIELD } from "../../../core/limits.ts";
 import type { Policy } from "../../../core/policies.ts";
 import type { TaskStatus } from "../../../core/tasks.ts";
@@ -36,7 +35,7 @@ export function tokenOf(token: FencingToken | undefined): number {
   if (!token) throw notSet("token");
   const value = Number(token.value);
   if (Number.isSafeInteger(value)) return value;
-  throw wrong(`token is ${token.value.toString()}, which was never given out`);
+  throw invalidArgument(`token is ${token.value.toString()}, which was never given out`);
 }
 
 export function policyOf(policy: ProtoPolicy | undefined): Policy {
@@ -48,7 +47,9 @@ export function policyOf(policy: ProtoPolicy | undefined): Policy {
 function effectOf(effect: PolicyEffect): Policy["effect"] {
   if (effect === PolicyEffect.ALLOW) return "allow";
   if (effect === PolicyEffect.DENY) return "deny";
-  throw wrong(`policy.effect is ${effect === 0 ? "not set" : effect}: it must be ALLOW or DENY`);
+  throw invalidArgument(
+    `policy.effect is ${effect === 0 ? "not set" : effect}: it must be ALLOW or DENY`,
+  );
 }
 
 /** The status asked for; undefined for all, null for one that no task here ever has. */
@@ -68,7 +69,7 @@ export function wantedStatusOf(status: ProtoTaskStatus): TaskStatus | undefined 
     case ProtoTaskStatus.FAILED:
       return null;
     default:
-      throw wrong(`status is ${status}, which is no status of a task`);
+      throw invalidArgument(`status is ${status}, which is no status of a task`);
   }
 }
 
@@ -91,7 +92,7 @@ export function numberFrom(call: GrpcCall, name: string): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (Number.isSafeInteger(value)) return value;
-  throw wrong(`${name} is not a whole number`);
+  throw invalidArgument(`${name} is not a whole number`);
 }
 
 /** The token of a claim, from callers that send it along. */
@@ -100,22 +101,12 @@ export function fenceOf(call: GrpcCall): { readonly token?: number } {
   return token === undefined ? {} : { token };
 }
 
-/** Throws when there is something wrong with what was said. */
-export function check(...problems: readonly Problem[]): void {
-  const problem = problems.find((each) => each !== undefined);
-  if (problem !== undefined) throw wrong(problem);
-}
-
 /** The agent, unless the rules refused it. */
 export function granted(found: Agent | Refusal): Agent {
-  if ("ok" in found) throw new RollcallError(found.code, found.reason);
+  if ("ok" in found) throw refusalError(found);
   return found;
 }
 
 function notSet(field: string): RollcallError {
-  return wrong(`${field} is not set`);
-}
-
-function wrong(message: string): RollcallError {
-  return new RollcallError("INVALID_ARGUMENT", message);
+  return invalidArgument(`${field} is not set`);
 }

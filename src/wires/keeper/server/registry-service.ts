@@ -1,4 +1,5 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
+import { check } from "../../../operations/parse.ts";
 import { create } from "@bufbuild/protobuf";
 import { asSeen, unknownAgent, type Agent } from "../../../core/agents.ts";
 import { AGENT_KEY } from "../../../core/by.ts";
@@ -14,7 +15,7 @@ import { TABLE } from "../../../operations/table.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { AgentFinder } from "./finder.ts";
-import { cardOf, check, fenceOf, granted, msOf, numberFrom } from "./from-proto.ts";
+import { cardOf, fenceOf, granted, msOf, numberFrom } from "./from-proto.ts";
 import {
   DeregisterResponseSchema,
   FindResponseSchema,

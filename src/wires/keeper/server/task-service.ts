@@ -3,6 +3,7 @@
  * the messages: `ClaimTask` tells it, and whoever sends it back is held to it. Who does not is held
  * to the claim alone.
  */
+import { check } from "../../../operations/parse.ts";
 import { create } from "@bufbuild/protobuf";
 import { RollcallError } from "../../../core/errors.ts";
 import { key } from "../../../core/fields.ts";
@@ -11,7 +12,7 @@ import { seesTask, sightOf } from "../../../core/visibility.ts";
 import type { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { answered, bounded } from "./answer.ts";
-import { base64Of, check, fenceOf, msOf, reasonOf, wantedStatusOf } from "./from-proto.ts";
+import { base64Of, fenceOf, msOf, reasonOf, wantedStatusOf } from "./from-proto.ts";
 import {
   ClaimTaskResponseSchema,
   CompleteTaskResponseSchema,
