@@ -27,7 +27,7 @@ export interface Example {
  */
 export function about(text: string, ...examples: readonly Example[]) {
   const rows = examples.map(({ call, does }): HelpRow => [call, does]);
-  const shown = rows.length === 0 ? [] : ["", EXAMPLES, ...table(rows)];
+  const shown = rows.length === 0 ? [] : ["", EXAMPLES, ...helpTable(rows)];
   return { brief: "", fullDescription: [text, ...shown].join("\n") };
 }
 
@@ -62,7 +62,7 @@ function helpOf({ target, prefix }: HelpTarget, columns: number): readonly strin
     const rows = target.getAllEntries().filter((entry) => !entry.hidden);
     const commands = rows.map((each): HelpRow => [each.name.original, each.target.brief]);
     const more = `${name} COMMAND --help says more, with examples.`;
-    const lines = ["Commands", ...table(commands, columns), "", more];
+    const lines = ["Commands", ...helpTable(commands, columns), "", more];
     return [...opening(`${name} COMMAND`, target, columns), ...lines];
   }
   const { flags = {}, positional } = target.parameters;
@@ -72,7 +72,7 @@ function helpOf({ target, prefix }: HelpTarget, columns: number): readonly strin
   return [
     ...opening(usage.filter(Boolean).join(" "), target, columns),
     "Flags",
-    ...table([...rows, ...ALWAYS], columns),
+    ...helpTable([...rows, ...ALWAYS], columns),
   ];
 }
 
@@ -124,7 +124,7 @@ function placeholders(positional: Positional | undefined): string {
 }
 
 /** Two columns; the second is wrapped where a terminal would break it in the middle of a word. */
-export function table(rows: readonly HelpRow[], columns = Infinity): readonly string[] {
+export function helpTable(rows: readonly HelpRow[], columns = Infinity): readonly string[] {
   const width = Math.max(...rows.map(([name]) => widthOf(name)));
   return rows.flatMap(([name, text]) => {
     const [first = "", ...rest] = wrap(text, Math.max(columns - width - 4, NARROWEST));

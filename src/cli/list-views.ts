@@ -6,7 +6,13 @@
 import type { Context } from "./context.ts";
 import { note, printJson } from "./print.ts";
 import type { ListFlags } from "./flags.ts";
-import { drawnList, rowsOf, type ListedPage, type ListLook, type ListSource } from "./listing.ts";
+import {
+  drawnList,
+  tableRows,
+  type ListedPage,
+  type ListLook,
+  type ListSource,
+} from "./listing.ts";
 import { clean } from "./terminal/clean.ts";
 import { Screen } from "./terminal/screen.ts";
 import { timeOfDay } from "./terminal/time.ts";
@@ -87,7 +93,7 @@ class ScreenView<Item, Answer extends object> implements ListView<Item, Answer> 
     const rows =
       !listed || items.length === 0
         ? [truncate(clean(listing.nothing), width)]
-        : rowsOf(listing, listed, { look, isWhole: false });
+        : tableRows(listing, listed, { look, isWhole: false });
     const more = total - items.length;
     const rest = more > 0 ? [out.paint("dim", `… and ${more} more`)] : [];
     await this.#screen.draw([title, ...rows, ...rest]);

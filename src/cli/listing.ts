@@ -99,7 +99,7 @@ export async function showList<Item, Answer extends object>(
   if (flags.json === true) return printJson(context, listed.answer);
   if (listed.items.length === 0) return note(context, look.nothing);
   const isWhole = !context.out.isTerminal;
-  const lines = rowsOf(look, listed, { look: lookOf(context), isWhole });
+  const lines = tableRows(look, listed, { look: lookOf(context), isWhole });
   await context.out.line(lines.join("\n"));
   const more = listed.total - listed.items.length;
   if (more > 0) await note(context, `${more} more: --limit says how many are shown`);
@@ -152,7 +152,7 @@ export interface RowsLook {
 }
 
 /** The heading and the lines of each item. */
-export function rowsOf<Item>(
+export function tableRows<Item>(
   how: Pick<ListLook<Item>, "columns" | "below" | "key">,
   listed: Pick<ListedPage<Item>, "items" | "atMs">,
   look: RowsLook,

@@ -17,7 +17,7 @@ export interface Word extends InputField {
 }
 
 /** `--ttl TIME`, `--all`, `KEY`; `QUERY…` is all that is left, and `[QUERY…]` may be nothing. */
-export function wordOf(field: string, typed: string, known: InputField): Word {
+export function typedWord(field: string, typed: string, known: InputField): Word {
   const [text = "", placeholder = text] = typed.split(" ");
   return { ...known, field, text, placeholder };
 }

@@ -19,7 +19,15 @@ import { printJson } from "./print.ts";
 import { EXIT } from "./exit.ts";
 import { answerFlags, type AnswerFlags } from "./flags.ts";
 import { about, type Example } from "./help.ts";
-import { flagOf, isFlag, isRest, keyOf, positionalOf, valueOf, wordOf } from "./operation-words.ts";
+import {
+  flagOf,
+  isFlag,
+  isRest,
+  keyOf,
+  positionalOf,
+  valueOf,
+  typedWord,
+} from "./operation-words.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -89,7 +97,7 @@ export function commandLine<Own>(name: OperationName, how: CommandWords<Own>) {
   const words = Object.entries(how.words ?? {}).map(([field, typed]) => {
     const known = fields.get(field);
     if (!known) throw new Error(`${name} has no field ${field}`);
-    return wordOf(field, typed, known);
+    return typedWord(field, typed, known);
   });
   const [named, placed] = [words.filter(isFlag), words.filter((each) => !isFlag(each))];
   return {

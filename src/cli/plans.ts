@@ -25,7 +25,7 @@ export function sceneOf({ env }: Pick<Context, "env">, folder: string | undefine
 }
 
 /** As people write it. */
-export function shown({ env }: Context, path: string): string {
+export function shownPlan({ env }: Context, path: string): string {
   const home = env["HOME"] || homedir();
   return clean(path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
 }
@@ -92,7 +92,7 @@ export async function carryOut(context: Context, plan: Plan, done: string): Prom
   const { out } = context;
   const backup = apply(plan);
   await out.line(`${out.paint("green", "✓")} ${done}`);
-  if (backup !== undefined) await out.line(`  what was there: ${shown(context, backup)}`);
+  if (backup !== undefined) await out.line(`  what was there: ${shownPlan(context, backup)}`);
 }
 
 export async function showPlan(context: Context, { path, before, after }: Plan): Promise<void> {
@@ -103,7 +103,7 @@ export async function showPlan(context: Context, { path, before, after }: Plan):
         ? "would be removed"
         : "would change";
   const { out } = context;
-  await out.line(`${shown(context, path)} ${what}:`);
+  await out.line(`${shownPlan(context, path)} ${what}:`);
   for (const { kind, text } of diff(before ?? "", after ?? "")) {
     const [mark, style] = MARKS[kind];
     // Tabs would become spaces: what is shown is what stands there.

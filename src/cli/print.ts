@@ -3,7 +3,7 @@ import { shortId } from "../core/words.ts";
 import type { Context } from "./context.ts";
 import { clean, cleanJson } from "./terminal/clean.ts";
 import { factLines, type Fact, type Look } from "./terminal/table.ts";
-import { moment } from "./terminal/time.ts";
+import { momentText } from "./terminal/time.ts";
 import { wrap } from "./terminal/width.ts";
 
 /** An agent by its name, where that is known, and always by its id. */
@@ -32,7 +32,7 @@ const INDENT = 2;
 
 /** Says of which moment of the past something is shown, if of one. */
 export async function noteMoment(context: Context, atMs: number | undefined): Promise<void> {
-  if (atMs !== undefined) await note(context, `as of ${moment(atMs, Date.now())}`);
+  if (atMs !== undefined) await note(context, `as of ${momentText(atMs, Date.now())}`);
 }
 
 export function lookOf({ out }: Context): Look {

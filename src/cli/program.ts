@@ -18,7 +18,7 @@ import {
 } from "@stricli/core";
 import type { Context } from "./context.ts";
 import { describeError, exitCodeOf } from "./exit.ts";
-import { helpFlag, kebab, table } from "./help.ts";
+import { helpFlag, kebab, helpTable } from "./help.ts";
 import { clean } from "./terminal/clean.ts";
 
 type Target = Command<Context> | RouteMap<Context>;
@@ -142,7 +142,7 @@ function overview({ name, tagline, groups, closing }: Program): readonly string[
       const rows = Object.entries(entries).map(
         ([each, { brief }]) => [each.padEnd(width), brief] as const,
       );
-      return ["", heading, ...table(rows)];
+      return ["", heading, ...helpTable(rows)];
     });
   return [tagline, "", `Usage: ${name} COMMAND [FLAGS]`, ...sections, "", ...closing];
 }

@@ -3,12 +3,12 @@ import { shortDuration } from "../core/words.ts";
 import type { TaskDetail } from "../wires/api/answers.ts";
 import type { Style } from "./terminal/output.ts";
 import type { Fact } from "./terminal/table.ts";
-import { moment } from "./terminal/time.ts";
+import { momentText } from "./terminal/time.ts";
 
 /** Its status is in that style. */
 export function taskFacts(task: TaskDetail, style: Style): readonly Fact[] {
   const nowMs = Date.now();
-  const at = (atMs: number) => (atMs === 0 ? "" : moment(atMs, nowMs));
+  const at = (atMs: number) => (atMs === 0 ? "" : momentText(atMs, nowMs));
   return [
     ["id", task.id],
     ["type", task.type],

@@ -28,7 +28,7 @@ export function setTimer(jobs: Jobs, entry: JobEntry): void {
   const { finishedMs, keyTtlMs } = jobs.limits;
   const forgetAtMs = isKeyed ? job.submittedAtMs + keyTtlMs : job.endedAtMs + finishedMs;
   // A grace since then is seen to when the moment has come (expireJob).
-  const atMs = isOver ? forgetAtMs : deadlineOf(job);
+  const atMs = isOver ? forgetAtMs : jobDeadline(job);
   entry.heap?.remove(timer);
   entry.heap = atMs === Infinity ? undefined : heap;
   entry.heap?.move(timer, atMs);
@@ -38,7 +38,7 @@ export function setTimer(jobs: Jobs, entry: JobEntry): void {
  * When it ends by itself, if nothing else happens. Its times start over with a grace (nodes.ts),
  * but for its lease, which ends at a date.
  */
-export function deadlineOf(job: Job, grace?: JobGrace): number {
+export function jobDeadline(job: Job, grace?: JobGrace): number {
   const { leaseExpiresAtMs = Infinity, graceEndsAtMs = Infinity } = job;
   const cancelEndsAtMs = Math.max(graceEndsAtMs, grace ? grace.fromMs + grace.cancelGraceMs : 0);
   return Math.min(leaseExpiresAtMs, runsUntilMs(job, grace?.fromMs), cancelEndsAtMs);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { matches, pageOfJobs, type JobFilter, type JobQuery } from "./job-listing.ts";
+import { matchesFilter, pageOfJobs, type JobFilter, type JobQuery } from "./job-listing.ts";
 import { JOB_LISTING } from "./jobs/limits.ts";
 import { EVERYTHING, type Sight } from "./visibility.ts";
 import { DAY, SECOND, START_MS, World } from "../../test/support/core/fixture.ts";
@@ -93,7 +93,7 @@ describe("a filter", () => {
     [{ createdAfterMs: START_MS }, false],
     [{ createdAfterMs: START_MS - 1, createdBeforeMs: START_MS + 1 }, true],
     [{ createdBeforeMs: START_MS }, false],
-  ])("%j", (filter, isMatch) => expect(matches(job, filter)).toBe(isMatch));
+  ])("%j", (filter, isMatch) => expect(matchesFilter(job, filter)).toBe(isMatch));
 });
 
 test("a principal whose jobs are all forgotten is forgotten as well", () => {

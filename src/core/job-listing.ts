@@ -42,7 +42,7 @@ export function pageOfJobs(jobs: Jobs, sight: Sight, query: JobQuery): JobPage {
     const job = jobs.byId.get(id)?.job;
     scanned += 1;
     last = id;
-    if (!job || !matches(job, query.filter)) continue;
+    if (!job || !matchesFilter(job, query.filter)) continue;
     found.push(job);
     length += lengthOf(job);
   }
@@ -55,7 +55,7 @@ function lengthOf({ lease = {} }: Job): number {
   return JOB_LISTING.entryLength;
 }
 
-export function matches(job: Job, filter: JobFilter): boolean {
+export function matchesFilter(job: Job, filter: JobFilter): boolean {
   const { statuses, agent, createdAfterMs, createdBeforeMs } = filter;
   if (statuses && !statuses.includes(job.status)) return false;
   if (agent !== undefined && agent !== job.agent && !job.agent.startsWith(`${agent}@`))

@@ -88,7 +88,7 @@ export interface JobProgress {
 }
 
 export function progressOf(pulse: Pulse, purse: Purse): JobProgress {
-  const question = questionOf(pulse, purse);
+  const question = jobQuestionOf(pulse, purse);
   const phase = phaseOf(pulse);
   const percent = percentOf(pulse);
   return {
@@ -184,7 +184,7 @@ function toolActivity(tool: string): Activity {
 }
 
 /** The job's question to a person: its own, or else one for money when it has none left. */
-export function questionOf(pulse: Pulse, purse: Purse): Judgement<ReportedQuestion> | undefined {
+export function jobQuestionOf(pulse: Pulse, purse: Purse): Judgement<ReportedQuestion> | undefined {
   if (pulse.asks) {
     const { body, sinceMs } = pulse.asks;
     const { phase, message } = body;

@@ -14,9 +14,9 @@ import { progressOf, type JobProgress } from "./job-progress.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
 import { isTerminal, type JobStatus } from "./jobs/outcome.ts";
-import { deadlineOf, graceOf, runsUntilMs, takeForgettable } from "./job-deadlines.ts";
+import { jobDeadline, graceOf, runsUntilMs, takeForgettable } from "./job-deadlines.ts";
 import { stepOf, type Job, type JobEntry, type JobStep } from "./jobs.ts";
-import { startOf, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
+import { startStep, submit, type SubmitCommand, type SubmitReply } from "./job-submit.ts";
 import { FIELD } from "./limits.ts";
 import { questionEvents } from "./questions.ts";
 import type { Facts, Report } from "./reports.ts";
@@ -192,7 +192,7 @@ function unaskEvents(state: State, job: JobStep, moment: Moment): readonly Event
 /** The job that has a slot now, if there is one. */
 function startEvents({ jobs }: State, jobId: string | undefined, { nowMs }: Moment): Event[] {
   const entry = jobs.byId.get(jobId ?? "");
-  return entry ? [{ type: "job.started", job: startOf(entry.job, nowMs) }] : [];
+  return entry ? [{ type: "job.started", job: startStep(entry.job, nowMs) }] : [];
 }
 
 /** Once cancelled, whatever the agent does, unless its time was over first. */
@@ -219,7 +219,7 @@ function revive(
   }
   const mayRun = job.cancelReason === undefined && job.parent === "";
   if (again && mayRun && job.restarts < jobs.limits.restarts) {
-    const started = { ...startOf(job, moment.nowMs), restarts: job.restarts + 1 };
+    const started = { ...startStep(job, moment.nowMs), restarts: job.restarts + 1 };
     const events: Event[] = [{ type: "job.started", job: started }];
     return decided([...events, ...unaskEvents(state, started, moment)], null);
   }
@@ -242,7 +242,7 @@ export function expireJob(state: State, nowMs: number): readonly Event[] {
     return [{ type: "job.forgotten", jobId, ...(others.length > 0 && { others }) }];
   }
   const { job } = entry;
-  const deadlineMs = deadlineOf(job, graceOf(state));
+  const deadlineMs = jobDeadline(job, graceOf(state));
   if (deadlineMs > nowMs) {
     jobs.deadlines.move(entry.timer, deadlineMs);
     return [];

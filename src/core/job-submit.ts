@@ -228,6 +228,6 @@ function newJob(
 const EMPTY_PURSE = { granted: new Map(), parent: undefined, isSettled: false };
 
 /** The step by which a job begins to run. */
-export function startOf(job: Job, nowMs: number): JobStep {
+export function startStep(job: Job, nowMs: number): JobStep {
   return stepOf(job, { status: "running", startedAtMs: nowMs });
 }

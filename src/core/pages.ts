@@ -38,7 +38,7 @@ export interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
-export interface Page<T> {
+export interface ItemPage<T> {
   readonly items: readonly T[];
   /** How many there are on all pages together. */
   readonly total: number;
@@ -56,7 +56,7 @@ export function sortedPage<T>(
   items: readonly T[],
   order: Order<NoInfer<T>>,
   { limit, cursor }: PageRequest,
-): Page<T> {
+): ItemPage<T> {
   const after = placeIn({ cursor });
   const from = after ? firstOf(items, (item) => against(order, item, after) > 0) : 0;
   const shown = items.slice(from, from + limit);
@@ -69,7 +69,7 @@ export function pageOf<T>(
   items: Iterable<T>,
   order: Order<NoInfer<T>>,
   wanted: PageRequest,
-): Page<T> {
+): ItemPage<T> {
   const after = placeIn(wanted);
   const compare = (a: T, b: T) =>
     order.atMs(a) - order.atMs(b) || byText(order.key(a), order.key(b));

@@ -2,7 +2,7 @@ import { asyncProperty, assert, nat } from "fast-check";
 import { expect, test, vi } from "vitest";
 import { audit } from "../../test/support/core/audit.ts";
 import type { Event } from "./events.ts";
-import { deadlineOf, graceOf } from "./job-deadlines.ts";
+import { jobDeadline, graceOf } from "./job-deadlines.ts";
 import type * as JobBounds from "./jobs/limits.ts";
 import type * as Limits from "./limits.ts";
 import { RETENTION } from "./limits.ts";
@@ -159,7 +159,10 @@ test("every heap holds exactly what it guards", () => {
     const { state } = play(steps);
     const { agents, leases, elections, tasks, jobs } = state;
     const expected = {
-      jobs: idsWhere(jobs.byId, (entry) => isUnfinished(entry) && deadlineOf(entry.job) < Infinity),
+      jobs: idsWhere(
+        jobs.byId,
+        (entry) => isUnfinished(entry) && jobDeadline(entry.job) < Infinity,
+      ),
       ended: idsWhere(jobs.byId, (entry) => !isUnfinished(entry)),
       deadlines: idsWhere(agents.byId, ({ agent }) => agent.status !== "dead"),
       graves: idsWhere(agents.byId, ({ agent }) => agent.status === "dead"),
@@ -341,7 +344,7 @@ function overdue({ state, nowMs }: World): string[] {
       return missedAtMs + agent.ttlMs <= nowMs && isLate(seenAtMs, 2 * agent.ttlMs);
     }),
     ...idsWhere(jobs.byId, (entry) => {
-      if (isUnfinished(entry)) return deadlineOf(entry.job, graceOf(state)) <= nowMs;
+      if (isUnfinished(entry)) return jobDeadline(entry.job, graceOf(state)) <= nowMs;
       return entry.timer.at <= nowMs || jobs.ended.size > jobs.limits.finished;
     }),
     ...idsWhere(sessions.byId, ({ isAttached, detachedAtMs }) => {

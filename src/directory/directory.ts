@@ -44,7 +44,7 @@ import { CardFinder } from "./finder.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import {
-  isWanted,
+  isWantedEntry,
   entryPage,
   type DirectoryFilters,
   type DirectoryPage,
@@ -344,7 +344,7 @@ function* entriesOf(
 ): Generator<void, DirectoryEntry[]> {
   const entries: DirectoryEntry[] = [];
   for (const record of directory.byUrl.values()) {
-    if (isWanted(record.entry, filters)) entries.push(entryAsSeen(record));
+    if (isWantedEntry(record.entry, filters)) entries.push(entryAsSeen(record));
     yield;
   }
   return entries;
@@ -354,7 +354,7 @@ function* entriesOf(
 function* countOf({ byUrl }: Directory, filters: DirectoryFilters): Generator<void, number> {
   let total = 0;
   for (const { entry } of byUrl.values()) {
-    if (entry.card && isWanted(entry, filters)) total += 1;
+    if (entry.card && isWantedEntry(entry, filters)) total += 1;
     yield;
   }
   return total;
@@ -370,7 +370,7 @@ function* firstOf(
   for (const url of urls) {
     if (entries.length >= wanted) break;
     const record = byUrl.get(url);
-    if (record && isWanted(record.entry, filters)) entries.push(entryAsSeen(record));
+    if (record && isWantedEntry(record.entry, filters)) entries.push(entryAsSeen(record));
     yield;
   }
   return entries;

@@ -8,7 +8,7 @@ import { inSlices } from "../machine/slices.ts";
 import type { Collection } from "../search/collection.ts";
 import { documentOf } from "../search/document.ts";
 import type { SearchThread } from "../search/thread.ts";
-import { shown } from "./shown-card.ts";
+import { shownCardOf } from "./shown-card.ts";
 
 export class CardFinder {
   readonly #documents: Collection;
@@ -39,7 +39,7 @@ export class CardFinder {
   put({ url, card }: DirectoryEntry): void {
     if (!card || this.#indexed.get(url) === card) return;
     this.#indexed.set(url, card);
-    const { name, description, skills } = shown(card).prose;
+    const { name, description, skills } = shownCardOf(card).prose;
     const capabilities = skills.map((skill) => ({
       name: skill.name,
       description: [skill.description, ...skill.tags].join(" "),

@@ -9,7 +9,7 @@ import { gzip } from "node:zlib";
 import type { ListedVersion } from "./cards/versions.ts";
 import type { CardText, Directory } from "../core/directory.ts";
 import type { State } from "../core/state.ts";
-import { shown } from "./shown-card.ts";
+import { shownCardOf } from "./shown-card.ts";
 
 const pack = promisify(gzip);
 
@@ -62,7 +62,7 @@ function* servedCards(directory: Directory): Generator<CardText> {
 export function arrayOf(cards: Iterable<CardText>, version: ListedVersion): Buffer {
   const parts: Buffer[] = [];
   for (const card of cards)
-    parts.push(parts.length === 0 ? OPEN : COMMA, shown(card).bytes[version]);
+    parts.push(parts.length === 0 ? OPEN : COMMA, shownCardOf(card).bytes[version]);
   return Buffer.concat(parts.length === 0 ? [OPEN, CLOSE] : [...parts, CLOSE]);
 }
 

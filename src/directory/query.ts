@@ -1,7 +1,7 @@
 /** Filters and pages of the directory. */
 import { type Order, pageOf } from "../core/pages.ts";
 import { TIERS, type DirectoryEntry, type Tier } from "../core/directory.ts";
-import { shown } from "./shown-card.ts";
+import { shownCardOf } from "./shown-card.ts";
 
 export interface DirectoryFilters {
   /** A skill with this id or name, or one of these tags; letters large or small. */
@@ -23,13 +23,13 @@ export interface DirectoryPage {
   readonly cursor?: string;
 }
 
-export function isWanted(
+export function isWantedEntry(
   entry: DirectoryEntry,
   { skill, tag, tier = "reachable" }: DirectoryFilters,
 ) {
   if (TIERS.indexOf(entry.tier) < TIERS.indexOf(tier)) return false;
   if (skill === undefined && tag === undefined) return true;
-  const skills = entry.card ? shown(entry.card).prose.skills : [];
+  const skills = entry.card ? shownCardOf(entry.card).prose.skills : [];
   return (
     (skill === undefined || skills.some(({ id, name }) => is(id, skill) || is(name, skill))) &&
     (tag === undefined || skills.some(({ tags }) => tags.some((each) => is(each, tag))))

@@ -14,7 +14,7 @@ export interface ShownCard {
 
 const known = new WeakMap<CardText, ShownCard>();
 
-export function shown(card: CardText): ShownCard {
+export function shownCardOf(card: CardText): ShownCard {
   const found = known.get(card);
   if (found) return found;
   const made = make(card.text);

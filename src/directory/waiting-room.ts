@@ -3,7 +3,7 @@
  * whether it was. Each may wait long, but only so many at a time: a flood of invented agents whose
  * cards never come must not hold every connection. The ones beyond that wait for a moment.
  */
-import { inTime } from "../machine/waiting.ts";
+import { unlessLate } from "../machine/waiting.ts";
 import type { Clock } from "../core/clock.ts";
 import { WAITING } from "./limits.ts";
 
@@ -27,12 +27,12 @@ export class WaitingRoom {
   /** Resolves when the work is done, or the caller has waited long enough. */
   async wait(work: Promise<unknown>): Promise<void> {
     if (this.#patient >= WAITING.most) {
-      await inTime(this.#clock, WAITING.shortMs, work);
+      await unlessLate(this.#clock, WAITING.shortMs, work);
       return;
     }
     this.#patient += 1;
     try {
-      await inTime(this.#clock, this.#longMs, work);
+      await unlessLate(this.#clock, this.#longMs, work);
     } finally {
       this.#patient -= 1;
     }

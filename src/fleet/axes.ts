@@ -71,7 +71,7 @@ export function axesOf(sources: readonly Report[]): Axes {
  * The sources that count: the closest to the agent first, then the one that spoke last; heartbeats
  * change no place. Somebody who named an agent's id before the agent was there is not believed.
  */
-export function nearest(sources: readonly Report[]): readonly Report[] {
+export function nearestSource(sources: readonly Report[]): readonly Report[] {
   if (sources.length === 1) return sources;
   const near = sources.toSorted(
     (a, b) =>

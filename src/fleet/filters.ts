@@ -21,7 +21,7 @@ export const ALL: FleetFilters = { ...ANY, all: true };
 export function isWanted(row: Row, filters: FleetFilters, nowMs: number): boolean {
   const { host, workspacePrefix } = filters;
   if (!headlinesOf(filters).includes(row.headline)) return false;
-  if (host !== undefined && !hostsOf(row.aliases).includes(host)) return false;
+  if (host !== undefined && !hostsOfAliases(row.aliases).includes(host)) return false;
   if (!isBelow(row.workspace, workspacePrefix)) return false;
   return filters.all || !isFolded(row, nowMs);
 }
@@ -43,7 +43,7 @@ export function isBelow(workspace: string | null, prefix: string): boolean {
 }
 
 /** `box` of file@box:NAME. */
-export function hostsOf(aliases: readonly string[]): readonly string[] {
+export function hostsOfAliases(aliases: readonly string[]): readonly string[] {
   const hosts = new Set<string>();
   for (const alias of aliases) {
     const host = hostOf(alias);

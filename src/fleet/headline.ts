@@ -146,7 +146,7 @@ export function placesOf(headline: Headline, isAway = false): Places {
 }
 
 /** Where a row stands among all, as a number. Questions: oldest first; else: what moved last. */
-export function placeOf(row: Row, nowMs: number): number {
+export function rowPlaceOf(row: Row, nowMs: number): number {
   const { headline, blockedOn, lastActivityAtMs, liveness } = row;
   const withinMs = blockedOn
     ? blockedOn.value.sinceMs
@@ -161,6 +161,6 @@ export interface RowPlace {
 }
 
 /** The rows that need a person first, then by how long they have. */
-export function byPlace(a: RowPlace, b: RowPlace): number {
+export function byRowPlace(a: RowPlace, b: RowPlace): number {
   return a.place - b.place || byText(a.id, b.id);
 }

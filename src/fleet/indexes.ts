@@ -9,7 +9,7 @@ import { byText } from "../core/text.ts";
 import { SortedList } from "../core/sorted-list.ts";
 import type { Counts } from "./census.ts";
 import { isBelow, placesIn, type FleetFilters } from "./filters.ts";
-import { HEADLINES, byPlace, type Headline, type RowPlace, type Places } from "./headline.ts";
+import { HEADLINES, byRowPlace, type Headline, type RowPlace, type Places } from "./headline.ts";
 
 /** A row as the indexes need it. */
 export interface IndexedRow extends RowPlace {
@@ -42,7 +42,7 @@ const FOLDERS = 200;
 export const LOOKED = 20_000;
 
 export class RowIndexes<Item extends IndexedRow> {
-  readonly #all = new SortedList<Item>(byPlace);
+  readonly #all = new SortedList<Item>(byRowPlace);
   readonly #byHost = new Map<string, SortedList<Item>>();
   readonly #byFolder = new Map<string, SortedList<Item>>();
   readonly #folders = new SortedList<string>(byText);
@@ -91,7 +91,7 @@ export class RowIndexes<Item extends IndexedRow> {
         found.push(...firstIn(list, places, { after, most: limit + 1 }));
       }
     }
-    found.sort(byPlace);
+    found.sort(byRowPlace);
     const items = found.slice(0, limit);
     return { items, total, next: found.length > limit ? items.at(-1) : undefined };
   }
@@ -131,7 +131,7 @@ function firstIn<Item extends RowPlace>(
   { after, most }: First,
 ): readonly Item[] {
   const found: Item[] = [];
-  const hasReached = (item: Item) => item.place >= from && (!after || byPlace(item, after) > 0);
+  const hasReached = (item: Item) => item.place >= from && (!after || byRowPlace(item, after) > 0);
   for (const item of list.from(hasReached)) {
     if (item.place >= to || found.length >= most) break;
     found.push(item);
@@ -146,7 +146,7 @@ function scanned<Item extends IndexedRow>(
   { limit, after }: RowPageBounds,
 ): IndexedPage<Item> {
   const from = list.size > LOOKED ? after : undefined;
-  const isShown = (item: Item) => after !== undefined && byPlace(item, after) <= 0;
+  const isShown = (item: Item) => after !== undefined && byRowPlace(item, after) <= 0;
   const items: Item[] = [];
   let looked = 0;
   let total = 0;
@@ -173,7 +173,8 @@ function* itemsIn<Item extends RowPlace>(
   after: RowPlace | undefined,
 ): Generator<Item> {
   for (const { from, to } of stretches) {
-    const hasReached = (item: Item) => item.place >= from && (!after || byPlace(item, after) > 0);
+    const hasReached = (item: Item) =>
+      item.place >= from && (!after || byRowPlace(item, after) > 0);
     for (const item of list.from(hasReached)) {
       if (item.place >= to) break;
       yield item;
@@ -186,7 +187,7 @@ function addTo<Item extends RowPlace>(
   key: string,
   item: Item,
 ): void {
-  const list = lists.get(key) ?? new SortedList<Item>(byPlace);
+  const list = lists.get(key) ?? new SortedList<Item>(byRowPlace);
   lists.set(key, list);
   list.add(item);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Facts, Liveness, Report } from "../core/reports.ts";
 import { countsAt } from "./census.ts";
-import { byPlace, isLongSilent, placeOf } from "./headline.ts";
+import { byRowPlace, isLongSilent, rowPlaceOf } from "./headline.ts";
 import { rowOf, type Row } from "./row.ts";
 import { DEFAULT_PATIENCE } from "./stuck.ts";
 import { HOUR, MINUTE } from "../core/units.ts";
@@ -215,8 +215,8 @@ describe("the headline", () => {
       named("asked before", asking("?", NOW - MINUTE)),
       named("lost", liveness("unreachable")),
     ];
-    const placed = rows.map((each) => ({ id: each.id, place: placeOf(each, NOW) }));
-    expect(placed.toSorted(byPlace).map(({ id }) => id)).toEqual([
+    const placed = rows.map((each) => ({ id: each.id, place: rowPlaceOf(each, NOW) }));
+    expect(placed.toSorted(byRowPlace).map(({ id }) => id)).toEqual([
       "asked before",
       "asks now",
       "lost",

@@ -8,7 +8,7 @@ import { reportingHost } from "../core/report-owners.ts";
 import { sinceWhen } from "../machine/local-time.ts";
 import {
   axesOf,
-  nearest,
+  nearestSource,
   type ActivityAxis,
   type Axes,
   type Axis,
@@ -77,7 +77,7 @@ export function timedRow(
   { id, sources, jobs = null }: RowFacts,
   options: HeadlineOptions,
 ): TimedRow {
-  const near = nearest(sources);
+  const near = nearestSource(sources);
   const axes = axesOf(near);
   const lastActivityAtMs = latest(near.map(({ facts }) => facts.lastActivityAtMs));
   const standing = standingOf(axes, lastActivityAtMs);

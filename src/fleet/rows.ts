@@ -6,10 +6,10 @@ import type { Report } from "../core/reports.ts";
 import { SortedList } from "../core/sorted-list.ts";
 import type { State } from "../core/state.ts";
 import { EVERYTHING, type Sight } from "../core/visibility.ts";
-import { byPlace, placeOf, type HeadlineOptions, type RowPlace } from "./headline.ts";
+import { byRowPlace, rowPlaceOf, type HeadlineOptions, type RowPlace } from "./headline.ts";
 import { jobsOfRow } from "./job-agents.ts";
 import { rowOf, type Row } from "./row.ts";
-import { reportOf, rowIdOfSource, sourceKeys } from "./sources.ts";
+import { sourceReport, rowIdOfSource, sourceKeys } from "./sources.ts";
 
 export interface RowsOptions extends HeadlineOptions {
   /** Rows are made of the sources that are seen: those of others leave no trace in them. */
@@ -21,7 +21,7 @@ export function* makeRows(state: State, options: RowsOptions): Generator<void, R
   const { sight = EVERYTHING, nowMs } = options;
   const sourcesOf = new Map<string, Report[]>();
   for (const key of sourceKeys(state)) {
-    const report = reportOf(state, key, { sight });
+    const report = sourceReport(state, key, { sight });
     if (report) {
       const id = rowIdOfSource(state, key, report);
       const sources = sourcesOf.get(id);
@@ -30,10 +30,10 @@ export function* makeRows(state: State, options: RowsOptions): Generator<void, R
     }
     yield;
   }
-  const rows = new SortedList<RowPlace & { readonly row: Row }>(byPlace);
+  const rows = new SortedList<RowPlace & { readonly row: Row }>(byRowPlace);
   for (const [id, sources] of sourcesOf) {
     const row = rowOf({ id, sources, jobs: jobsOfRow(state, id, { sight }) }, options);
-    rows.add({ id, place: placeOf(row, nowMs), row });
+    rows.add({ id, place: rowPlaceOf(row, nowMs), row });
     yield;
   }
   return Array.from(rows.from(), ({ row }) => row);

@@ -6,7 +6,7 @@
 import { IndexBy } from "../core/index-by.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
-import { nameOf, type SourceKey } from "./sources.ts";
+import { sourceName, type SourceKey } from "./sources.ts";
 
 export class SourceIndex {
   readonly #owned = new NamedIndex();
@@ -16,7 +16,7 @@ export class SourceIndex {
   file(key: SourceKey, report: Report | undefined, { directory }: State): void {
     this.#owned.file(key, report?.owner);
     if (!key.startsWith("entry ")) return;
-    const url = nameOf(key);
+    const url = sourceName(key);
     this.#fetched.file(url, directory.byUrl.get(url)?.entry.verification?.from);
   }
 

@@ -62,7 +62,7 @@ function kindOf(key: SourceKey): SourceKind {
   return key.slice(0, key.indexOf(" ")) as SourceKind;
 }
 
-export function nameOf(key: SourceKey | JobKey): string {
+export function sourceName(key: SourceKey | JobKey): string {
   return key.slice(key.indexOf(" ") + 1);
 }
 
@@ -78,13 +78,13 @@ export function aliasKeys(alias: string): readonly SourceKey[] {
 }
 
 /** The report of a source; nothing where there is none that the caller sees. */
-export function reportOf(state: State, key: SourceKey, seen: JobsView): Report | undefined {
+export function sourceReport(state: State, key: SourceKey, seen: JobsView): Report | undefined {
   const report = told(state, key, seen);
   return report && sees(seen.sight, report) ? report : undefined;
 }
 
 function told(state: State, key: SourceKey, seen: JobsView): Report | undefined {
-  const name = nameOf(key);
+  const name = sourceName(key);
   switch (kindOf(key)) {
     case "report":
       return asHostTells(state, state.reports.byAlias.get(name)?.report);
@@ -106,6 +106,6 @@ function told(state: State, key: SourceKey, seen: JobsView): Report | undefined 
 
 /** The row that a source belongs to. */
 export function rowIdOfSource(state: State, key: SourceKey, report: Report): string {
-  const entry = key.startsWith("entry ") && state.directory.byUrl.get(nameOf(key))?.entry;
+  const entry = key.startsWith("entry ") && state.directory.byUrl.get(sourceName(key))?.entry;
   return entry ? entryRowId(state, report, entry) : rowIdOf(state, report);
 }

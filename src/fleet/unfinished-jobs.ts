@@ -9,7 +9,7 @@
 import { byText } from "../core/text.ts";
 import { agentRowId } from "../core/agent-jobs.ts";
 import { Heap, type Slot } from "../core/heap.ts";
-import { questionOf } from "../core/job-progress.ts";
+import { jobQuestionOf } from "../core/job-progress.ts";
 import { isTerminal } from "../core/jobs/outcome.ts";
 import type { JobEntry } from "../core/jobs.ts";
 import { SortedList } from "../core/sorted-list.ts";
@@ -94,7 +94,7 @@ interface KeptJob {
 function keptJob({ job, pulse, purse, progress }: JobEntry, rowId: string): KeptJob {
   const { id, submittedAtMs, startedAtMs } = job;
   const isRunning = job.status === "running";
-  const question = pulse ? questionOf(pulse, purse) : progress?.question;
+  const question = pulse ? jobQuestionOf(pulse, purse) : progress?.question;
   const saidAtMs = pulse?.lastAtMs ?? progress?.atMs ?? startedAtMs;
   return {
     id,

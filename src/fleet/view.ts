@@ -17,8 +17,8 @@ import { Heap, type Slot } from "../core/heap.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 import type { Sight } from "../core/visibility.ts";
-import { hostsOf } from "./filters.ts";
-import { isLongSilent, placeOf, type Headline } from "./headline.ts";
+import { hostsOfAliases } from "./filters.ts";
+import { isLongSilent, rowPlaceOf, type Headline } from "./headline.ts";
 import { RowIndexes, type IndexedRow } from "./indexes.ts";
 import { jobsOfRow, type JobsView } from "./job-agents.ts";
 import { MadeOrder, type OrderLinks } from "./made-order.ts";
@@ -26,8 +26,8 @@ import { timedRow, type Row, type TimedRow } from "./row.ts";
 import { NameIndex } from "./name-index.ts";
 import {
   isJobKey,
-  nameOf,
-  reportOf,
+  sourceName,
+  sourceReport,
   rowIdOfSource,
   type JobKey,
   type SourceKey,
@@ -146,7 +146,7 @@ export class FleetView {
     for (; this.#unread && left > 0; left -= 1) {
       const next = this.#unread.next();
       if (next.done) this.#unread = undefined;
-      else if (isJobKey(next.value)) this.#jobs.place(state, nameOf(next.value));
+      else if (isJobKey(next.value)) this.#jobs.place(state, sourceName(next.value));
       else this.#place(state, next.value);
     }
     left -= this.#letTimePass(moment.nowMs, left);
@@ -199,7 +199,7 @@ export class FleetView {
 
   /** Puts a source into the row that it belongs to now, and out of the one that it was in. */
   #place(state: State, key: SourceKey): void {
-    const report = reportOf(state, key, this.#seen);
+    const report = sourceReport(state, key, this.#seen);
     this.#options.onSource?.(key, report, state);
     const id = report && rowIdOfSource(state, key, report);
     const before = this.#bySource.get(key);
@@ -209,7 +209,7 @@ export class FleetView {
       before.sources.splice(before.sources.indexOf(key), 1);
       this.#bySource.delete(key);
       // Both rows are made anew, and the one that it goes to may be stuck, too.
-      if (before.isStuck) this.#stuck.delete(nameOf(key));
+      if (before.isStuck) this.#stuck.delete(sourceName(key));
     }
     if (id === undefined) return;
     const row = this.#byId.get(id) ?? newRow(id);
@@ -255,11 +255,11 @@ export class FleetView {
       return;
     }
     const { row, untilMs } = timed;
-    kept.place = placeOf(row, nowMs);
+    kept.place = rowPlaceOf(row, nowMs);
     kept.headline = row.headline;
     kept.isCounted = !isLongSilent(row, nowMs);
     kept.workspace = row.workspace;
-    kept.hosts = hostsOf(row.aliases);
+    kept.hosts = hostsOfAliases(row.aliases);
     this.#setName(kept, row.name);
     this.indexes.add(kept);
     this.made.add(kept);
@@ -286,7 +286,7 @@ export class FleetView {
     if (!isStuck && !kept.isStuck) return;
     kept.isStuck = isStuck;
     for (const key of kept.sources) {
-      if (key.startsWith("agent ")) set(this.#stuck, nameOf(key), isStuck);
+      if (key.startsWith("agent ")) set(this.#stuck, sourceName(key), isStuck);
     }
   }
 
@@ -302,7 +302,7 @@ export class FleetView {
     const { patience } = this.#options;
     const reports: Report[] = [];
     for (const key of sources) {
-      const report = reportOf(state, key, this.#seen);
+      const report = sourceReport(state, key, this.#seen);
       if (report) reports.push(report);
     }
     if (reports.length === 0) return undefined;

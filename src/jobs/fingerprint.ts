@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { isRecord, type JsonRecord } from "../core/json-object.ts";
 
-export function fingerprint(value: unknown): string {
+export function orderFingerprint(value: unknown): string {
   return createHash("sha256").update(canonical(value)).digest("base64url");
 }
 

@@ -10,7 +10,7 @@ import { boundLease, checkSubset } from "../core/jobs/lease-subset.ts";
 import type { Job } from "../core/jobs.ts";
 import type { Term } from "../engine/companion.ts";
 import type { JobAgent } from "./agents.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { orderFingerprint } from "./fingerprint.ts";
 import type { JobService } from "./jobs.ts";
 import type { Entitled, SubmitQuestion } from "./observer.ts";
 import type { IssuedCredential } from "./provisioner.ts";
@@ -239,7 +239,7 @@ function constraintsOf({ granted, expiresAtMs }: JobLease): Readonly<Record<stri
 
 /** Everything that makes two submits the same, defaults filled in. */
 function fingerprintOf({ agent, input, lease, expiresAtMs, maxRuntimeSec, parent }: JobOrder) {
-  return fingerprint([
+  return orderFingerprint([
     agent,
     input ?? null,
     lease,

@@ -36,7 +36,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 /** The result of the work, or nothing where it takes longer. The work goes on. */
-export async function inTime<T>(
+export async function unlessLate<T>(
   timers: Pick<Timers, "after">,
   ms: number,
   work: Promise<T>,

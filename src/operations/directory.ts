@@ -10,8 +10,8 @@ import { seek } from "../core/meant.ts";
 import { inSlices } from "../machine/slices.ts";
 import type { DirectoryService } from "../directory/directory.ts";
 import { QUERY } from "../directory/limits.ts";
-import { isWanted } from "../directory/query.ts";
-import { shown } from "../directory/shown-card.ts";
+import { isWantedEntry } from "../directory/query.ts";
+import { shownCardOf } from "../directory/shown-card.ts";
 import { SEARCH } from "../search/limits.ts";
 import { moment, OWNER, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
 import { FILTERED, listPage, PAGE } from "./lists.ts";
@@ -117,7 +117,7 @@ const list = operation({
       {
         engine,
         list: (lists) => lists.directory,
-        isWanted: isFiltered ? ({ entry }) => isWanted(entry, filters) : undefined,
+        isWanted: isFiltered ? ({ entry }) => isWantedEntry(entry, filters) : undefined,
         show: (record) => rowOf(entryAsSeen(record)),
       },
       { limit, cursor },
@@ -201,8 +201,8 @@ function namesOf(entry: DirectoryEntry) {
 
 function rowOf(entry: DirectoryEntry): Answer<typeof ENTRY> {
   const { card, waiting, proof, heard: _, ...rest } = entry;
-  const prose = card ? shown(card).prose : undefined;
-  const said = waiting ? shown(waiting).prose : undefined;
+  const prose = card ? shownCardOf(card).prose : undefined;
+  const said = waiting ? shownCardOf(waiting).prose : undefined;
   return {
     ...rest,
     // Of one that was never fetched it is hearsay, as its tier tells.

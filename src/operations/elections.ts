@@ -7,7 +7,7 @@ import { key } from "../core/fields.ts";
 import type { State } from "../core/state.ts";
 import { ACTING_AGENT, moment, OWNER, prefix, SEQUENCE, SOME_ID, text, whole } from "./fields.ts";
 import { FILTERED, listJson, listPage, PAGE } from "./lists.ts";
-import { nameOf } from "./names.ts";
+import { agentNameOf } from "./names.ts";
 import { operation, type Answer, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
 
@@ -117,7 +117,7 @@ const resign = operation({
 export const elections = { list, get, campaign, resign } as const;
 
 function standingOf(state: State, election: Election): Answer<typeof STANDING> {
-  return { ...election, leaderName: nameOf(state, election.leader) };
+  return { ...election, leaderName: agentNameOf(state, election.leader) };
 }
 
 function rowOf(state: State, { election, candidates }: GroupEntry): Answer<typeof ELECTION> {

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { sightOf } from "../core/visibility.ts";
 import { countsOf, type Counts } from "../fleet/census.ts";
 import { isWanted, type FleetFilters } from "../fleet/filters.ts";
-import { HEADLINES, isLongSilent, placeOf, type RowPlace } from "../fleet/headline.ts";
+import { HEADLINES, isLongSilent, rowPlaceOf, type RowPlace } from "../fleet/headline.ts";
 import { LOOKED } from "../fleet/indexes.ts";
 import type { FleetThen } from "../fleet/past.ts";
 import type { Row } from "../fleet/row.ts";
@@ -31,7 +31,7 @@ const MOMENT = moment("Of which moment it is");
 
 /** The order of rows at a moment. */
 function orderAt({ atMs }: { readonly atMs: number }): Order<Row> {
-  return { atMs: (row) => placeOf(row, atMs), key: ({ id }) => id };
+  return { atMs: (row) => rowPlaceOf(row, atMs), key: ({ id }) => id };
 }
 
 /** The same where it is known. */

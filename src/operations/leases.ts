@@ -21,7 +21,7 @@ import {
   yesOrNo,
 } from "./fields.ts";
 import { FILTERED, listJson, listPage, matching, PAGE } from "./lists.ts";
-import { nameOf } from "./names.ts";
+import { agentNameOf } from "./names.ts";
 import { operation, type Answer, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
 
@@ -164,5 +164,5 @@ const release = operation({
 export const leases = { list, get, acquire, renew, release } as const;
 
 function rowOf(state: State, lease: Lease, by: By): Answer<typeof LEASE_SHAPE> {
-  return { ...leaseFor(lease, by), holderName: nameOf(state, lease.holder) };
+  return { ...leaseFor(lease, by), holderName: agentNameOf(state, lease.holder) };
 }

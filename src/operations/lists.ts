@@ -12,7 +12,7 @@ import {
   cursorOf,
   type ListPlace,
   type Order,
-  type Page,
+  type ItemPage,
   type PageRequest,
   placeIn,
 } from "../core/pages.ts";
@@ -54,7 +54,7 @@ interface ListQuery<Item, Row> {
   readonly show: (item: Item, state: State) => Row;
 }
 
-interface ListPage<Row> extends Page<Row> {
+interface ListPage<Row> extends ItemPage<Row> {
   readonly sequence: number;
   readonly isPartial?: boolean;
 }
@@ -66,13 +66,13 @@ export async function listPage<Item, Row>(
 ): Promise<ListPage<Row>> {
   const cursor = placeIn(request);
   const list = query.list(listsOf(query.engine));
-  await settle(query.engine, list);
+  await settleLists(query.engine, list);
   const reading = { ...query, list, limit: request.limit };
   return query.isWanted ? filteredPage(reading, cursor) : wholePage(reading, cursor);
 }
 
 /** So that what is left to do takes no time that others would notice. */
-export async function settle(
+export async function settleLists(
   engine: Pick<Engine, "read">,
   ...lists: readonly Pick<KeptList<unknown>, "waiting" | "update">[]
 ): Promise<void> {

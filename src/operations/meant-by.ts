@@ -5,7 +5,7 @@ import type { State } from "../core/state.ts";
 import type { Engine } from "../engine/engine.ts";
 import { inSlices } from "../machine/slices.ts";
 import { listsOf, placeOfName, type KeptList, type KeptLists } from "./kept-lists.ts";
-import { matching, settle } from "./lists.ts";
+import { matching, settleLists } from "./lists.ts";
 
 interface MeantQuery<Item> {
   readonly engine: Pick<Engine, "observers" | "read">;
@@ -58,7 +58,7 @@ async function itemsNamed<Item>(query: MeantQuery<Item>): Promise<readonly Item[
   const { engine, search, byName } = query;
   if (!byName) return [];
   const list = byName(listsOf(engine));
-  await settle(engine, list);
+  await settleLists(engine, list);
   return engine.read((state) => {
     list.update(state);
     const found: Item[] = [];

@@ -24,7 +24,7 @@ import { COUNTS, ROW_SHAPE } from "./fleet-shapes.ts";
 import { moment, SOME_ID, text, whole } from "./fields.ts";
 import { listsOf, type KeptLists } from "./kept-lists.ts";
 import { LEASE_SHAPE } from "./leases.ts";
-import { settle } from "./lists.ts";
+import { settleLists } from "./lists.ts";
 import { OVERVIEW } from "./limits.ts";
 import {
   operation,
@@ -151,7 +151,7 @@ async function overviewOf(
   const here = fleetOf(await fleet.page(HERE, { limit: OVERVIEW.rows }));
   const lists = listsOf(engine);
   const { living, recentLeases, recentLeaders } = lists;
-  await settle(engine, living, recentLeases, recentLeaders);
+  await settleLists(engine, living, recentLeases, recentLeaders);
   const { sequence, ...known } = await engine.read((state) => {
     for (const list of [living, recentLeases, recentLeaders]) list.update(state);
     return {

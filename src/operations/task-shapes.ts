@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
 import { fencingToken, moment, OWNER, SOME_ID, text, whole } from "./fields.ts";
-import { nameOf } from "./names.ts";
+import { agentNameOf } from "./names.ts";
 import type { Answer } from "./operation.ts";
 import { textOf } from "./task-bytes.ts";
 
@@ -61,8 +61,8 @@ export const TASK = z
   })
   .meta({ id: "Task" });
 
-export function rowOf(state: State, { input, output, ...task }: Task): Answer<typeof TASK_ROW> {
-  const name = nameOf(state, task.claimedBy);
+export function taskRowOf(state: State, { input, output, ...task }: Task): Answer<typeof TASK_ROW> {
+  const name = agentNameOf(state, task.claimedBy);
   return {
     ...task,
     claimedByName: name,

@@ -26,11 +26,11 @@ import {
 import { CLAIM } from "./limits.ts";
 import { FILTERED, listJson, listPage, PAGE } from "./lists.ts";
 import { meantBy } from "./meant-by.ts";
-import { nameOf } from "./names.ts";
+import { agentNameOf } from "./names.ts";
 import { operation, type Uses } from "./operation.ts";
 import { check } from "./parse.ts";
 import { base64Of } from "./task-bytes.ts";
-import { detailOf, rowOf, TASK_STATUSES, TASK, TASK_ROW, TYPE } from "./task-shapes.ts";
+import { detailOf, taskRowOf, TASK_STATUSES, TASK, TASK_ROW, TYPE } from "./task-shapes.ts";
 
 const TASK_ID = text("The task's id", SOME_ID);
 
@@ -70,7 +70,7 @@ const list = operation({
         engine,
         list: (lists) => lists.tasksSeen(sight),
         isWanted: isFiltered ? isWanted : undefined,
-        show: ({ task }, state) => rowOf(state, taskFor(state, task, by)),
+        show: ({ task }, state) => taskRowOf(state, taskFor(state, task, by)),
       },
       page,
     );
@@ -104,7 +104,7 @@ const get = operation({
       },
       (each, state) => ({
         task: taskFor(state, each.task, by),
-        claimedByName: nameOf(state, each.task.claimedBy),
+        claimedByName: agentNameOf(state, each.task.claimedBy),
       }),
     );
     return { task: { ...detailOf(task), claimedByName }, sequence };

@@ -21,7 +21,7 @@ import type { Collection } from "./collection.ts";
 import { documentOf } from "./document.ts";
 import { SEARCH } from "./limits.ts";
 import type { SearchThread } from "./thread.ts";
-import { pause, within } from "./waiting.ts";
+import { pauseFor, doneWithin } from "./waiting.ts";
 
 /** The part of an engine that a search follows. */
 export interface EngineView extends Pick<Engine, "head" | "mode" | "peek" | "read"> {
@@ -73,7 +73,7 @@ export class AgentIndex {
     const reached = new Promise<void>((resolve) => (waiting = { target, resolve }));
     this.#waiting.add(waiting);
     this.#watch?.bookmark();
-    await within(SEARCH.catchUpMs, reached);
+    await doneWithin(SEARCH.catchUpMs, reached);
     this.#waiting.delete(waiting);
     if (this.#applied >= target) return;
     throw new RollcallError("UNAVAILABLE", `the search has not reached event ${target} yet`);
@@ -94,7 +94,7 @@ export class AgentIndex {
   async #follow(): Promise<void> {
     for (let losses = 0; !this.#isClosing();) {
       // A thread that dies again and again is not started again and again.
-      if (losses < this.#losses) await pause(SEARCH.firstRetryMs, this.#closing.signal);
+      if (losses < this.#losses) await pauseFor(SEARCH.firstRetryMs, this.#closing.signal);
       losses = this.#losses;
       try {
         if (this.#applied < 0) await this.#load();
@@ -104,7 +104,7 @@ export class AgentIndex {
         // It may have been cut while many registered at once; the log has the rest.
         if (codeOf(error) === "SLOW_CONSUMER") continue;
         this.#onTrouble("could not follow the engine", error);
-        await pause(SEARCH.firstRetryMs, this.#closing.signal);
+        await pauseFor(SEARCH.firstRetryMs, this.#closing.signal);
       }
     }
   }
@@ -136,7 +136,7 @@ export class AgentIndex {
   }
 
   async #yield(): Promise<void> {
-    await pause(0, this.#closing.signal);
+    await pauseFor(0, this.#closing.signal);
     await this.documents.room();
   }
 

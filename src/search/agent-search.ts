@@ -21,7 +21,7 @@ export interface AgentSearchOptions {
   readonly thread?: SearchThread;
 }
 
-export interface AgentQuery {
+export interface AgentSearchQuery {
   /** The query in plain words; empty lists all, the last heard of first. */
   readonly query?: string;
   /** Only agents that have all of these. */
@@ -47,7 +47,7 @@ export class AgentSearch {
   }
 
   /** The living agents that fit best, best first. */
-  async find(options: AgentQuery = {}): Promise<Agent[]> {
+  async find(options: AgentSearchQuery = {}): Promise<Agent[]> {
     const { query = "", tools = [], signal } = options;
     const limit = checked(options);
     await this.#index.upToDate();
@@ -91,7 +91,7 @@ function* lastSeen(
 }
 
 /** How many are wanted, once all of what was asked is in order. */
-function checked({ query = "", tools = [], limit = 0 }: AgentQuery): number {
+function checked({ query = "", tools = [], limit = 0 }: AgentSearchQuery): number {
   const problem =
     tooLong("query", query, SEARCH.queryLength) ??
     atMost("tools", tools.length, FIELD.tools) ??

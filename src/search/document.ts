@@ -22,7 +22,7 @@ export function documentOf(id: string, card: SearchableCard, isAlive: boolean): 
 }
 
 /** All of it as one text. */
-export function textOf({ name, about, tools }: Document): string {
+export function documentText({ name, about, tools }: Document): string {
   const all = [name, about, tools.join(" ")].filter(Boolean).join("\n");
   return all.slice(0, SEARCH.textLength);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { textOf } from "./document.ts";
+import { documentText } from "./document.ts";
 import { Documents } from "./documents.ts";
 import { SEARCH } from "./limits.ts";
 import { document } from "../../test/support/search/fixture.ts";
@@ -12,13 +12,15 @@ function vector(...values: number[]): Float32Array {
 
 test("a document is the name, description, capabilities and tools of a card", () => {
   const capabilities = [{ name: "ocr", description: "reads scans" }];
-  const text = textOf(document("clerk", { description: "Books", capabilities, tools: ["a", "b"] }));
+  const text = documentText(
+    document("clerk", { description: "Books", capabilities, tools: ["a", "b"] }),
+  );
   expect(text).toBe("clerk\nBooks\nocr: reads scans\na b");
 });
 
 test("of a card that says too much only the beginning counts", () => {
   const description = "word ".repeat(SEARCH.textLength);
-  expect(textOf(document("chatty", { description }))).toHaveLength(SEARCH.textLength);
+  expect(documentText(document("chatty", { description }))).toHaveLength(SEARCH.textLength);
 });
 
 test("the nearest vector comes first, and a rare word in common decides between near ones", () => {

@@ -7,7 +7,7 @@
  * A document has a slot, its place in all arrays. The dead leave theirs empty; once more slots are
  * empty than taken, all move together. It lives on a thread of its own: see worker.ts.
  */
-import { textOf, type Document } from "./document.ts";
+import { documentText, type Document } from "./document.ts";
 import { SEARCH } from "./limits.ts";
 import { Postings } from "./postings.ts";
 import { Top } from "./top.ts";
@@ -51,7 +51,7 @@ export class Documents {
     this.#slotOf.set(id, slot);
     this.#ids.push(id);
     this.#isAlive.push(isAlive);
-    this.#words.add(textOf(document), document.name);
+    this.#words.add(documentText(document), document.name);
     for (const tool of new Set(tools)) this.#withTool.add(tool, slot);
   }
 

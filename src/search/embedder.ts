@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { RollcallError } from "../core/errors.ts";
-import { textOf, type Document } from "./document.ts";
+import { documentText, type Document } from "./document.ts";
 import { SEARCH } from "./limits.ts";
 import { loadModel, type Model } from "./model.ts";
 
@@ -53,7 +53,7 @@ export type DocumentEmbedder = (
 
 /** Each document as one text: for models that know what a text is about. */
 export function textEmbedder(embedder: Embedder): DocumentEmbedder {
-  return (documents, signal) => embedder.embed(documents.map(textOf), signal);
+  return (documents, signal) => embedder.embed(documents.map(documentText), signal);
 }
 
 export interface QueryEmbedding {

@@ -6,7 +6,7 @@
 import type { Document } from "./document.ts";
 import type { DocumentEmbedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
-import { pause, within } from "./waiting.ts";
+import { pauseFor, doneWithin } from "./waiting.ts";
 
 export interface EmbeddingQueueOptions {
   readonly embed: DocumentEmbedder;
@@ -62,7 +62,7 @@ export class EmbeddingQueue {
       waiting = { upTo: this.#added, resolve };
       this.#waiting.push(waiting);
     });
-    await within(SEARCH.settleMs, done);
+    await doneWithin(SEARCH.settleMs, done);
     this.#waiting = this.#waiting.filter((each) => each !== waiting);
   }
 
@@ -88,7 +88,7 @@ export class EmbeddingQueue {
         this.#isFailing = true;
         this.#release(Infinity);
         this.#options.onTrouble("could not embed agents", error);
-        await pause(retryMs, this.#closing.signal);
+        await pauseFor(retryMs, this.#closing.signal);
         retryMs = Math.min(2 * retryMs, SEARCH.lastRetryMs);
       }
     }
@@ -111,7 +111,7 @@ export class EmbeddingQueue {
     }
     const next = this.#documents.values().next().value;
     this.#release(next ? next.number - 1 : Infinity);
-    if (next) await pause(0, this.#closing.signal);
+    if (next) await pauseFor(0, this.#closing.signal);
   }
 
   #release(upTo: number): void {

@@ -1,6 +1,6 @@
 /** How well Find finds: the share of first places, and the mean reciprocal rank. */
 import { expect, test } from "vitest";
-import { textOf } from "./document.ts";
+import { documentText } from "./document.ts";
 import { Documents } from "./documents.ts";
 import {
   DEVELOPED,
@@ -41,7 +41,7 @@ async function indexed(): Promise<RankOf> {
   for (const { name, description, tools } of EXAMPLES) {
     const each = document(name, { description, tools });
     documents.add(each);
-    documents.setVector(name, model.embed(textOf(each)));
+    documents.setVector(name, model.embed(documentText(each)));
   }
   return (query, name) => {
     const limit = EXAMPLES.length;

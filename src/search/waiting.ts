@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 
 /** Time goes by, less when the signal aborts; 0 lets everybody else have a turn. */
-export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+export async function pauseFor(delayMs: number, signal: AbortSignal): Promise<void> {
   try {
     if (delayMs === 0) await nextTurn(undefined, { signal });
     else await sleep(delayMs, undefined, { signal });
@@ -12,9 +12,9 @@ export async function pause(delayMs: number, signal: AbortSignal): Promise<void>
 }
 
 /** Whether it came to pass in time. */
-export async function within(timeoutMs: number, wanted: Promise<void>): Promise<boolean> {
+export async function doneWithin(timeoutMs: number, wanted: Promise<void>): Promise<boolean> {
   const over = new AbortController();
-  const tooLate = pause(timeoutMs, over.signal).then(() => false);
+  const tooLate = pauseFor(timeoutMs, over.signal).then(() => false);
   try {
     return await Promise.race([wanted.then(() => true), tooLate]);
   } finally {

@@ -22,7 +22,7 @@ const WIDTH = 8;
 
 /** `reading   Read notes.txt · Step 1/2: Look at the notes` */
 export function changeOf(shown: LineRecord, out: Output): string {
-  const word = wordOf(shown);
+  const word = stateWord(shown);
   const painted = out.paint(STYLES[shown.status], padEnd(word, WIDTH));
   const marks = [shown.stalled && "stalled", shown.background && "in the background"];
   const rest = [
@@ -34,6 +34,6 @@ export function changeOf(shown: LineRecord, out: Output): string {
 }
 
 /** "starting" and "exited" say more than the word of the proposal. */
-export function wordOf({ state, status }: Readonly<Record<"state" | "status", string>>): string {
+export function stateWord({ state, status }: Readonly<Record<"state" | "status", string>>): string {
   return state === "starting" || state === "exited" ? state : status;
 }

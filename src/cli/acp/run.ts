@@ -14,7 +14,7 @@ import { AgentProcess, type ProcessExit } from "../../wires/acp/proxy/agent-proc
 import { AttendantThread } from "../../wires/acp/proxy/attendant-thread.ts";
 import { Conversation } from "../../wires/acp/proxy/conversation.ts";
 import { complaintOf, exitCodeOfFailure, leaveAs } from "../../wires/acp/proxy/leave.ts";
-import { isProxyId, nameOf, newProxyId } from "../../wires/acp/proxy/names.ts";
+import { isProxyId, programName, newProxyId } from "../../wires/acp/proxy/names.ts";
 import { openRecording } from "../../wires/acp/proxy/recording.ts";
 import { complain } from "../../coding-agents/hooks/complaints.ts";
 import { rollcallAgentId } from "../../machine/surroundings.ts";
@@ -63,7 +63,7 @@ function refuse(why: string): never {
 async function converse(call: PreparedRun): Promise<ProcessExit> {
   const { command, args } = call;
   const clock = systemClock;
-  const name = nameOf(command, args);
+  const name = programName(command, args);
   const id = newProxyId(name);
   // An id that was inherited is kept: the agent's hooks, and a proxy behind us, join that row.
   const agentId = rollcallAgentId(process.env) ?? id;

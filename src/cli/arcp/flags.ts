@@ -32,7 +32,7 @@ export async function connect(
   return ArcpClient.connect(flags.url, { token, client, signal });
 }
 
-export function parseJson(text: string): unknown {
+export function parseJsonFlag(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

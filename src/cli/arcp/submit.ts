@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import { defaultFlag, requiredFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { resultPayload, tellFailure } from "./endings.ts";
-import { connect, parseJson, runtimeFlags, type ArcpRuntimeFlags } from "./flags.ts";
+import { connect, parseJsonFlag, runtimeFlags, type ArcpRuntimeFlags } from "./flags.ts";
 import { pythonJson } from "./python-json.ts";
 
 interface Flags extends ArcpRuntimeFlags {
@@ -31,7 +31,7 @@ export const submit = buildCommand<Flags, [], Context>({
       input: defaultFlag("null", {
         placeholder: "JSON",
         brief: "What it gets",
-        parse: (text) => ({ value: parseJson(text) }),
+        parse: (text) => ({ value: parseJsonFlag(text) }),
       }),
       lease: defaultFlag("{}", {
         placeholder: "JSON",
@@ -53,7 +53,7 @@ export const submit = buildCommand<Flags, [], Context>({
 });
 
 function parseLease(text: string): LeaseShape {
-  const lease = parseJson(text);
+  const lease = parseJsonFlag(text);
   if (isRecord(lease) && Object.values(lease).every(isTexts)) return lease as LeaseShape;
   throw new Error('not a lease, such as {"net.fetch": ["https://**"]}');
 }

@@ -19,7 +19,7 @@ import {
   isAgreed,
   sceneOf,
   showPlan,
-  shown,
+  shownPlan,
   type ChangeFlags,
   type ChangeVerb,
 } from "../plans.ts";
@@ -78,7 +78,7 @@ async function tellNothing(
   { editor, verb }: { readonly editor: Editor; readonly verb: ChangeVerb },
 ): Promise<void> {
   const { name } = EDITOR_FACTS[editor];
-  const where = shown(context, path);
+  const where = shownPlan(context, path);
   if (same.length > 0) {
     const state = verb === "install" ? "already behind the proxy" : "not behind the proxy";
     return context.out.line(`${name}: ${state}: ${same.map(clean).join(", ")}`);

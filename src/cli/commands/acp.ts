@@ -8,7 +8,7 @@ import { replay } from "../../wires/acp/proxy/replay.ts";
 import { timelineFolder, type TimelineLine } from "../../wires/acp/proxy/timeline.ts";
 import { statusFolder } from "../../wires/files/folder.ts";
 import { proxiedAgents, type ProxiedAgent } from "../acp/agents.ts";
-import { changeOf, wordOf } from "../acp/lines.ts";
+import { changeOf, stateWord } from "../acp/lines.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../print.ts";
 import { EXIT } from "../exit.ts";
@@ -36,7 +36,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 function cellsOf(agent: ProxiedAgent, nowMs: number): readonly Cell[] {
-  const word = agent.isSilent ? "silent" : wordOf(agent);
+  const word = agent.isSilent ? "silent" : stateWord(agent);
   const isWaiting = word === "waiting";
   return [
     isWaiting ? { text: word, style: "yellow" } : word,

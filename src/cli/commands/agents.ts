@@ -8,7 +8,7 @@ import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import type { Cell, Fact } from "../terminal/table.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { ago, momentText } from "../terminal/time.ts";
 
 const COLOURS: Readonly<Record<AgentStatus, Style>> = {
   alive: "green",
@@ -72,9 +72,9 @@ function factsOf(agent: Agent): readonly Fact[] {
     ["id", agent.agentId],
     ["name", card.name],
     ["status", statusOf(agent)],
-    ["seen", moment(agent.lastHeartbeatAtMs, nowMs)],
-    ["here since", moment(agent.registeredAtMs, nowMs)],
-    ["died", agent.diedAtMs === 0 ? "" : moment(agent.diedAtMs, nowMs)],
+    ["seen", momentText(agent.lastHeartbeatAtMs, nowMs)],
+    ["here since", momentText(agent.registeredAtMs, nowMs)],
+    ["died", agent.diedAtMs === 0 ? "" : momentText(agent.diedAtMs, nowMs)],
     ["ttl", shortDuration(agent.ttlMs)],
     ["version", card.version],
     ["description", card.description],

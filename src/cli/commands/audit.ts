@@ -4,7 +4,7 @@ import { note } from "../print.ts";
 import { parseMoment } from "../moments.ts";
 import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
-import { moment } from "../terminal/time.ts";
+import { momentText } from "../terminal/time.ts";
 
 type AuditEntry = AnswerOf<"audit.list">["entries"][number];
 
@@ -45,9 +45,9 @@ export const audit = operation<"audit.list", Flags>("audit.list", {
   async show({ entries, reachesBackToMs }, { context }) {
     const nowMs = Date.now();
     for (const entry of entries.toReversed()) {
-      await context.out.line(`${moment(entry.atMs, nowMs)}  ${lineOf(entry)}`);
+      await context.out.line(`${momentText(entry.atMs, nowMs)}  ${lineOf(entry)}`);
     }
-    const begins = moment(reachesBackToMs, nowMs);
+    const begins = momentText(reachesBackToMs, nowMs);
     const said = entries.length === 0 ? "nothing that fits; " : "";
     await note(context, `${said}the audit reaches back to ${begins}`);
   },

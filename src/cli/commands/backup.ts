@@ -8,7 +8,7 @@ import { databaseFlags, databaseOf, sizeText, type DatabaseFlags } from "../data
 import { printFacts, printJson } from "../print.ts";
 import { argument, jsonFlag } from "../flags.ts";
 import { about } from "../help.ts";
-import { moment } from "../terminal/time.ts";
+import { momentText } from "../terminal/time.ts";
 
 interface Flags extends DatabaseFlags {
   readonly json?: boolean;
@@ -37,7 +37,7 @@ export const backup = buildCommand<Flags, [string], Context>({
     await printFacts(this, [
       ["backup", target],
       ["of", path],
-      ["events", `up to ${head}, ${moment(madeAtMs, Date.now())}`],
+      ["events", `up to ${head}, ${momentText(madeAtMs, Date.now())}`],
       ["size", sizeText(bytes)],
       ["SHA-256", sha256],
     ]);

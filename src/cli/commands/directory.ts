@@ -5,13 +5,13 @@ import type { CardChange } from "../../directory/cards/diff.ts";
 import type { DirectoryDetail, DirectoryRow } from "../../wires/api/answers.ts";
 import { lookOf, note, printFacts } from "../print.ts";
 import { limitFlag } from "../flags.ts";
-import { rowsOf, type ListSpec, type View } from "../listing.ts";
+import { tableRows, type ListSpec, type View } from "../listing.ts";
 import { listOperation } from "../list-command.ts";
 import { operation, type CommandRequest } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import type { Cell, Fact } from "../terminal/table.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { ago, momentText } from "../terminal/time.ts";
 import { truncate } from "../terminal/width.ts";
 
 const COLOURS: Readonly<Record<Tier, Style>> = {
@@ -111,20 +111,20 @@ function factsOf(entry: DirectoryRow): readonly Fact[] {
       const tagged = tags.length === 0 ? "" : ` (${tags.join(", ")})`;
       return ["skill", `${name === id ? id : `${id}: ${name}`}${tagged}`] satisfies Fact;
     }),
-    ["verified", verification?.isConfirmed === true ? moment(verification.atMs, nowMs) : ""],
+    ["verified", verification?.isConfirmed === true ? momentText(verification.atMs, nowMs) : ""],
     ["signature", entry.signature],
     ["from", verification?.from ?? ""],
     ["not verified", doubtOf(verification, nowMs)],
-    ["seen", intervalMs === 0 ? "" : moment(entry.lastHeartbeatAtMs, nowMs)],
+    ["seen", intervalMs === 0 ? "" : momentText(entry.lastHeartbeatAtMs, nowMs)],
     ["every", intervalMs === 0 ? "" : shortDuration(intervalMs)],
-    ["here since", moment(entry.registeredAtMs, nowMs)],
+    ["here since", momentText(entry.registeredAtMs, nowMs)],
     ["brought by", entry.source],
     ["token", entry.isOwned ? "its owner has shown it" : ""],
   ];
 }
 
 function doubtOf(last: DirectoryRow["verification"], nowMs: number): string {
-  return !last || last.isConfirmed ? "" : `${last.reason}, ${moment(last.atMs, nowMs)}`;
+  return !last || last.isConfirmed ? "" : `${last.reason}, ${momentText(last.atMs, nowMs)}`;
 }
 
 const search = operation<"directory.list", SearchFlags>("directory.list", {
@@ -142,7 +142,7 @@ const search = operation<"directory.list", SearchFlags>("directory.list", {
   async show({ entries }, { context }) {
     if (entries.length === 0) return note(context, NO_FIT);
     const look = { look: lookOf(context), isWhole: !context.out.isTerminal };
-    for (const line of rowsOf(VIEW, { items: entries }, look)) await context.out.line(line);
+    for (const line of tableRows(VIEW, { items: entries }, look)) await context.out.line(line);
   },
 });
 

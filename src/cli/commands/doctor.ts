@@ -12,7 +12,7 @@ import { lookUp } from "../api.ts";
 import type { Context } from "../context.ts";
 import { checkCodingAgents } from "../doctor/coding-agents.ts";
 import { checkDaemon } from "../doctor/doors.ts";
-import { fail, ok, reasonOf, type Check, type Finding } from "../doctor/finding.ts";
+import { fail, ok, problemText, type Check, type Finding } from "../doctor/finding.ts";
 import { checkEnvironment, checkNode, checkSqlite } from "../doctor/runtime.ts";
 import { checkDatabase, checkDeep, checkState } from "../doctor/state.ts";
 import { EXIT } from "../exit.ts";
@@ -78,7 +78,7 @@ async function examine(
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const config = await loadConfig({ flags, env }).catch((error: unknown) => {
-    findings.push(fail("config", reasonOf(error), "correct it, or leave it out"));
+    findings.push(fail("config", problemText(error), "correct it, or leave it out"));
     return undefined;
   });
   const target = targetOf(ofDaemon, env, findings);
@@ -102,7 +102,9 @@ function targetOf(flags: DaemonFlags, env: Context["env"], findings: Finding[]):
     }
     return target;
   } catch (error) {
-    findings.push(fail("context", reasonOf(error), "rollcall context use local, or log in again"));
+    findings.push(
+      fail("context", problemText(error), "rollcall context use local, or log in again"),
+    );
     return { url: DEFAULT_URL, socket: false };
   }
 }

@@ -5,7 +5,7 @@ import { listOperation } from "../list-command.ts";
 import { operation, type CommandRequest } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Fact } from "../terminal/table.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { ago, momentText } from "../terminal/time.ts";
 
 function leaderOf({ leader, leaderName }: ElectionRow, id: (id: string) => string) {
   if (leader === "") return { text: "none", style: "yellow" } as const;
@@ -41,7 +41,7 @@ const get = operation("elections.get", {
       ["group", election.group],
       ["leader", leaderOf(election, (id) => id)],
       ["term", String(election.term)],
-      ["since", moment(election.electedAtMs, Date.now())],
+      ["since", momentText(election.electedAtMs, Date.now())],
       ...election.candidates.map((id): Fact => ["candidate", id]),
     ]),
 });

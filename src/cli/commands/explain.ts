@@ -8,7 +8,7 @@ import { answerFlags, type AnswerFlags } from "../flags.ts";
 import { commandLine } from "../operation.ts";
 import { fromHome } from "../terminal/path.ts";
 import { tableLines, type Cell, type Fact, type Look } from "../terminal/table.ts";
-import { ago, moment } from "../terminal/time.ts";
+import { ago, momentText } from "../terminal/time.ts";
 
 type ExplainedRow = FleetRow["row"];
 
@@ -43,11 +43,11 @@ function factsOf(row: ExplainedRow, nowMs: number): readonly Fact[] {
     ["headline", { text: headline, style: HEADLINE_COLOURS[headline] }],
     ["because", row.because],
     [blockedOn ? "asks" : "doing", row.why],
-    ["since", sinceMs === null ? "" : moment(sinceMs, nowMs)],
+    ["since", sinceMs === null ? "" : momentText(sinceMs, nowMs)],
     ["options", options.join(" / ")],
     ["workspace", row.workspace === null ? "" : fromHome(row.workspace)],
     ["goal", row.goal ?? ""],
-    ["last active", lastActivityAtMs === null ? "" : moment(lastActivityAtMs, nowMs)],
+    ["last active", lastActivityAtMs === null ? "" : momentText(lastActivityAtMs, nowMs)],
     ...row.aliases.map((alias): Fact => ["known as", alias]),
   ];
 }

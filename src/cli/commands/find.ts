@@ -1,7 +1,7 @@
 /** `rollcall find`: which agents can do what somebody needs, in that somebody's words. */
 import type { Agent } from "../../core/agents.ts";
 import { lookOf, note } from "../print.ts";
-import { rowsOf, type ListSpec } from "../listing.ts";
+import { tableRows, type ListSpec } from "../listing.ts";
 import { operation } from "../operation.ts";
 
 const VIEW: Pick<ListSpec<Agent>, "columns" | "key"> = {
@@ -32,6 +32,6 @@ export const find = operation("agents.find", {
       return note(context, "no living agent fits; `rollcall agents` shows who is here");
     }
     const look = { look: lookOf(context), isWhole: !context.out.isTerminal };
-    for (const line of rowsOf(VIEW, { items: agents }, look)) await context.out.line(line);
+    for (const line of tableRows(VIEW, { items: agents }, look)) await context.out.line(line);
   },
 });

@@ -6,7 +6,7 @@ import type { CodingAgent } from "../../coding-agents/adapter.ts";
 import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
 import type { Plan, Scene, InstallCondition } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
-import { reasonOf } from "../doctor/finding.ts";
+import { problemText } from "../doctor/finding.ts";
 import { EXIT, exitCodeOf } from "../exit.ts";
 import { jsonFlag, textFlag } from "../flags.ts";
 import { about, type Example } from "../help.ts";
@@ -16,7 +16,7 @@ import {
   isAgreed,
   sceneOf,
   showPlan,
-  shown,
+  shownPlan,
   type ChangeFlags,
   type ChangeVerb,
   type Proposal,
@@ -75,7 +75,7 @@ function change(verb: ChangeVerb, does: string, examples: readonly Example[]) {
       if (!(await isAgreed(this, flags, proposal))) return;
       const done = verb === "install" ? "installed in" : "taken out of";
       for (const { agent, plan } of changes) {
-        await carryOut(this, plan, `${agent.title}: ${done} ${shown(this, plan.path)}`);
+        await carryOut(this, plan, `${agent.title}: ${done} ${shownPlan(this, plan.path)}`);
         if (verb === "install") await this.out.line(`  next: ${agent.install.next}`);
       }
     },
@@ -95,20 +95,20 @@ async function propose(
 ): Promise<void> {
   for (const { agent, plan } of changes) {
     if (isWhole) await showPlan(context, plan);
-    else await context.out.line(`${padEnd(agent.title, 12)} ${shown(context, plan.path)}`);
+    else await context.out.line(`${padEnd(agent.title, 12)} ${shownPlan(context, plan.path)}`);
   }
 }
 
 /** One whose settings cannot be read does not keep the others from their hooks. */
 async function tellLeftOut(context: Context, agent: CodingAgent, error: unknown): Promise<void> {
-  await context.err.line(`${agent.title} is left out: ${clean(reasonOf(error))}`);
+  await context.err.line(`${agent.title} is left out: ${clean(problemText(error))}`);
   context.endWith(exitCodeOf(error));
 }
 
 async function tellNothing(context: Context, verb: ChangeVerb, only?: AgentChange): Promise<void> {
   if (only) {
     const state = verb === "install" ? "is installed already in" : "is not installed in";
-    return context.out.line(`${only.agent.title} ${state} ${shown(context, only.plan.path)}`);
+    return context.out.line(`${only.agent.title} ${state} ${shownPlan(context, only.plan.path)}`);
   }
   const state = verb === "install" ? "All that are found are installed" : "None is installed";
   await context.out.line(`${state}: rollcall hooks status`);
@@ -168,7 +168,7 @@ function standingOf(
   try {
     return installer.standing(scene);
   } catch (error) {
-    return { path: "", state: "unreadable", details: reasonOf(error), warnings: [] };
+    return { path: "", state: "unreadable", details: problemText(error), warnings: [] };
   }
 }
 
@@ -192,7 +192,9 @@ async function showStanding(context: Context, row: HookRow): Promise<void> {
   const { out } = context;
   const state = out.paint(STATE_STYLES[row.state], padEnd(WORDS[row.state], 13));
   const isThere = row.state === "installed" || row.state === "partly" || row.state === "outdated";
-  const where = [shown(context, row.path), isThere && `(${row.details})`].filter(Boolean).join(" ");
+  const where = [shownPlan(context, row.path), isThere && `(${row.details})`]
+    .filter(Boolean)
+    .join(" ");
   await out.line(`${padEnd(row.host, 11)}  ${state}  ${where || clean(row.details)}`);
   if (isThere) {
     const { heard, heardAtMs } = row;

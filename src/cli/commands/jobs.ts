@@ -10,15 +10,15 @@ import { argument, jsonFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { followJob, tellEnd } from "../jobs/follow.ts";
 import { JOB_COLOURS, list } from "../jobs/list.ts";
-import { connectRuntime, runtimeFlags, type RuntimeFlags } from "../jobs/runtime.ts";
+import { connectRuntime, jobFlags, type RuntimeFlags } from "../jobs/runtime.ts";
 import { factLines } from "../terminal/table.ts";
-import { moment } from "../terminal/time.ts";
+import { momentText } from "../terminal/time.ts";
 
 interface Flags extends RuntimeFlags {
   readonly json?: boolean;
 }
 
-const flags = { json: jsonFlag, ...runtimeFlags } as const;
+const flags = { json: jsonFlag, ...jobFlags } as const;
 const JOB = argument("JOB", "The job's id, its beginning, or its agent where it has one job");
 const POSITIONAL = { kind: "tuple", parameters: [JOB] } as const;
 
@@ -37,7 +37,7 @@ const get = buildCommand<Flags, [string], Context>({
       ["job", job.jobId],
       ["agent", job.agent],
       ["status", { text: job.status, style: JOB_COLOURS[job.status] ?? "dim" }],
-      ["created", job.createdAt ? moment(Date.parse(job.createdAt), Date.now()) : ""],
+      ["created", job.createdAt ? momentText(Date.parse(job.createdAt), Date.now()) : ""],
       ["parent", job.parentJobId ?? ""],
       ["trace", job.traceId ?? ""],
       ...lease.map((line, i) => [i === 0 ? "lease" : " ".repeat(i), line] as const),

@@ -4,7 +4,7 @@ import type { LeaseRow } from "../../wires/api/answers.ts";
 import { note, printFacts, who } from "../print.ts";
 import { listOperation } from "../list-command.ts";
 import { operation } from "../operation.ts";
-import { ago, inTime, moment } from "../terminal/time.ts";
+import { ago, inTime, momentText } from "../terminal/time.ts";
 
 function holderOf({ holder, holderName }: LeaseRow, id: (id: string) => string): string {
   return `${id(holder)} ${holderName}`.trim();
@@ -46,8 +46,8 @@ const get = operation("leases.get", {
       ["key", lease.taskId],
       ["holder", holderOf(lease, (id) => id)],
       ["token", String(lease.token)],
-      ["expires", moment(lease.expiresAtMs, nowMs)],
-      ["held since", moment(lease.acquiredAtMs, nowMs)],
+      ["expires", momentText(lease.expiresAtMs, nowMs)],
+      ["held since", momentText(lease.acquiredAtMs, nowMs)],
       ["ttl", shortDuration(lease.ttlMs)],
     ]);
   },

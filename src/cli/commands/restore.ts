@@ -17,7 +17,7 @@ import { argument, switchFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { clean } from "../terminal/clean.ts";
 import { confirm } from "../terminal/prompt.ts";
-import { moment } from "../terminal/time.ts";
+import { momentText } from "../terminal/time.ts";
 
 interface Flags extends DatabaseFlags {
   readonly yes?: boolean;
@@ -69,7 +69,7 @@ async function agreed(context: Context, { facts, state, yes }: Agreement): Promi
   const nowMs = Date.now();
   const tokens = Array.from(state.tokens.byName.values(), ({ token }) => token);
   const { err } = context;
-  await err.line(`A backup of ${moment(facts.madeAtMs, nowMs)}, by ${clean(facts.madeBy)}.`);
+  await err.line(`A backup of ${momentText(facts.madeAtMs, nowMs)}, by ${clean(facts.madeBy)}.`);
   await tellTokens(
     context,
     tokens.filter((token) => statusOf(token, nowMs) === "live"),

@@ -8,8 +8,8 @@ import { argument, jsonFlag, switchFlag, textFlag, valueFlag } from "../flags.ts
 import { about } from "../help.ts";
 import { jobAgent, listJobAgents } from "../jobs/agents.ts";
 import { followJob } from "../jobs/follow.ts";
-import { inputOf, leaseOf, parseBudget, parseGrant } from "../jobs/inputs.ts";
-import { connectRuntime, isRuntimeUrl, runtimeFlags, type RuntimeFlags } from "../jobs/runtime.ts";
+import { inputOf, leaseOf, parseBudgetFlag, parseGrant } from "../jobs/inputs.ts";
+import { connectRuntime, isRuntimeUrl, jobFlags, type RuntimeFlags } from "../jobs/runtime.ts";
 
 interface Flags extends RuntimeFlags {
   readonly lease?: readonly LeaseShape[];
@@ -43,14 +43,17 @@ export const run = buildCommand<Flags, [string?, string?], Context>({
         ...valueFlag("GRANT", `The lease: fs.read=/data/**, or JSON; ${MANY}`, parseGrant),
         variadic: true,
       },
-      budget: { ...valueFlag("AMOUNT", `The budget: USD:5; ${MANY}`, parseBudget), variadic: true },
+      budget: {
+        ...valueFlag("AMOUNT", `The budget: USD:5; ${MANY}`, parseBudgetFlag),
+        variadic: true,
+      },
       maxRuntime: valueFlag("TIME", "How long it may take", parseDuration),
       key: textFlag("KEY", "Idempotency key: submitted again, it is the same job"),
       follow: switchFlag("Show all events, not only problems"),
       detach: switchFlag("Print its id and do not wait"),
       text: switchFlag("INPUT is a text, also where it looks like JSON"),
       json: { ...jsonFlag, brief: "The result as JSON, for programs" },
-      ...runtimeFlags,
+      ...jobFlags,
     },
     positional: {
       kind: "tuple",

@@ -4,7 +4,7 @@ import { note } from "../print.ts";
 import { listOperation } from "../list-command.ts";
 import { operation } from "../operation.ts";
 import type { Cell } from "../terminal/table.ts";
-import { ago, inTime, moment } from "../terminal/time.ts";
+import { ago, inTime, momentText } from "../terminal/time.ts";
 
 type TokenRow = AnswerOf<"tokens.list">["tokens"][number];
 
@@ -54,7 +54,7 @@ const create = operation("tokens.create", {
   ],
   async show({ token, secret }, { context }) {
     await context.out.line(secret);
-    const until = moment(token.expiresAtMs, Date.now());
+    const until = momentText(token.expiresAtMs, Date.now());
     await note(context, `${token.name} is a token for ${token.role} until ${until}`);
     await note(context, "its secret is not kept, and not shown again");
   },

@@ -4,7 +4,7 @@ import { CODING_AGENTS } from "../../coding-agents/agents.ts";
 import { SURPRISE } from "../../coding-agents/hooks/limits.ts";
 import { surprises } from "../../coding-agents/hooks/surprises.ts";
 import { sceneOf } from "../plans.ts";
-import { ok, reasonOf, warn, type Finding, type DoctorScene } from "./finding.ts";
+import { ok, problemText, warn, type Finding, type DoctorScene } from "./finding.ts";
 
 export function checkCodingAgents({ env, nowMs }: DoctorScene): Promise<readonly Finding[]> {
   const installed = CODING_AGENTS.flatMap((agent) => standingOf(agent, env));
@@ -37,7 +37,7 @@ function standingOf(agent: CodingAgent, env: DoctorScene["env"]): readonly Findi
         return [warn("hooks", `${title} are installed in part: ${details}`, again), ...troubles];
     }
   } catch (error) {
-    return [warn("hooks", reasonOf(error), again)];
+    return [warn("hooks", problemText(error), again)];
   }
 }
 

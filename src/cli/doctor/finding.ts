@@ -38,6 +38,6 @@ export function fail(check: string, what: string, fix: string): Finding {
   return { check, verdict: "fail", what, fix };
 }
 
-export function reasonOf(error: unknown): string {
+export function problemText(error: unknown): string {
   return errorText(error);
 }

@@ -1,7 +1,7 @@
 /** Checks of the runtime: Node, SQLite, and environment variables that affect them. */
 import { connect } from "../../log/sqlite/driver.ts";
 import { SETTINGS } from "../../daemon/settings.ts";
-import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
+import { fail, ok, problemText, warn, type Check, type Finding } from "./finding.ts";
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -34,7 +34,7 @@ export const checkSqlite: Check = async () => {
     return [ok("sqlite", row?.v ?? "there")];
   } catch (error) {
     const fix = "use Node 22.13 or newer, or: npm install @photostructure/sqlite";
-    return [fail("sqlite", reasonOf(error), fix)];
+    return [fail("sqlite", problemText(error), fix)];
   }
 };
 

@@ -7,7 +7,7 @@ import { sqliteStore } from "../../log/sqlite/store.ts";
 import { verify } from "../../log/sqlite/upkeep.ts";
 import { holderOf } from "../../log/sqlite/writer-lock.ts";
 import { shortDuration } from "../../core/words.ts";
-import { fail, ok, reasonOf, warn, type Check, type Finding } from "./finding.ts";
+import { fail, ok, problemText, warn, type Check, type Finding } from "./finding.ts";
 import { GIB, MIB } from "../../core/units.ts";
 
 const LITTLE_BYTES = 1 * GIB;
@@ -91,11 +91,11 @@ export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {
       : ok("database", `${path}: sound, ${kept}`);
     return [found, await clockFinding(store.log.read(Math.max(head - 1, oldest - 1)), nowMs)];
   } catch (error) {
-    if (codeOf(error) === "NOT_FOUND") return [ok("database", reasonOf(error))];
+    if (codeOf(error) === "NOT_FOUND") return [ok("database", problemText(error))];
     // The writer has the file for itself, where readers cannot be.
     if (codeOf(error) === "LOCKED")
-      return [inUse(reasonOf(error).replace(/: stop .*/, ""), daemon)];
-    return [fail("database", reasonOf(error), DATABASE_FIX)];
+      return [inUse(problemText(error).replace(/: stop .*/, ""), daemon)];
+    return [fail("database", problemText(error), DATABASE_FIX)];
   } finally {
     await store.close();
   }
@@ -119,10 +119,10 @@ export const checkDeep: Check = async ({ config }) => {
     if (codeOf(error) === "NOT_FOUND") return [];
     if (codeOf(error) === "LOCKED") {
       const fix = "stop the daemon and try again: on this system it locks out other readers";
-      return [warn("deep", reasonOf(error), fix)];
+      return [warn("deep", problemText(error), fix)];
     }
     const fix = "stop the daemon, move rollcall.db away and rollcall restore a backup";
-    return [fail("deep", reasonOf(error), fix)];
+    return [fail("deep", problemText(error), fix)];
   }
 };
 

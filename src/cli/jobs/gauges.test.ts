@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ReceivedEvent } from "../../wires/arcp/client/types.ts";
 import { readEvent } from "../../core/jobs/event-reading.ts";
 import { amountOf } from "../../core/jobs/decimal.ts";
-import { Gauges, sentenceOf } from "./gauges.ts";
+import { Gauges, gaugeSentence } from "./gauges.ts";
 
 function event(kind: string, body: Readonly<Record<string, unknown>>): ReceivedEvent {
   const read = readEvent(kind, body);
@@ -44,12 +44,12 @@ test("what an agent says never moves a cursor", () => {
 test("every kind of event has its sentence", () => {
   const failed = { call_id: "c", error: { code: "TIMEOUT", message: "late", retryable: true } };
   expect([
-    sentenceOf(event("log", { level: "warn", message: "slow" })),
-    sentenceOf(event("tool_call", { tool: "search", args: { q: 1 }, call_id: "c" })),
-    sentenceOf(event("tool_result", failed)),
-    sentenceOf(event("artifact_ref", { uri: "a://b", content_type: "text/html" })),
-    sentenceOf(event("delegate", { agent: "linter", child_job_id: "job_1" })),
-    sentenceOf(event("x-vendor.acme.gpu", { util: 1 })),
+    gaugeSentence(event("log", { level: "warn", message: "slow" })),
+    gaugeSentence(event("tool_call", { tool: "search", args: { q: 1 }, call_id: "c" })),
+    gaugeSentence(event("tool_result", failed)),
+    gaugeSentence(event("artifact_ref", { uri: "a://b", content_type: "text/html" })),
+    gaugeSentence(event("delegate", { agent: "linter", child_job_id: "job_1" })),
+    gaugeSentence(event("x-vendor.acme.gpu", { util: 1 })),
   ]).toEqual([
     "warn  slow",
     'calls search {"q":1}',

@@ -66,7 +66,7 @@ function bar(share: number, width: number): string {
 }
 
 /** An event as one line for people; empty for an event that the gauges show. */
-export function sentenceOf(event: ReceivedEvent): string {
+export function gaugeSentence(event: ReceivedEvent): string {
   switch (event.kind) {
     case "log":
       return `${event.body.level.padEnd(5)} ${event.body.message}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inputOf, leaseOf, parseBudget, parseGrant } from "./inputs.ts";
+import { inputOf, leaseOf, parseBudgetFlag, parseGrant } from "./inputs.ts";
 
 test("an input is JSON where it is JSON, else the text itself", async () => {
   expect(await inputOf('{"hi": 1}')).toEqual({ hi: 1 });
@@ -28,6 +28,6 @@ test("what is no grant and no amount is refused with an example", () => {
     expect(() => parseGrant(wrong)).toThrow(/^not /);
   }
   for (const wrong of ["5", "USD", "USD:", "USD:-1", "USD:1e3", ":5"]) {
-    expect(() => parseBudget(wrong)).toThrow(/not CURRENCY:AMOUNT/);
+    expect(() => parseBudgetFlag(wrong)).toThrow(/not CURRENCY:AMOUNT/);
   }
 });

@@ -52,7 +52,7 @@ function wholeLease(said: string): LeaseShape {
 }
 
 /** `USD:5`, `credits:10.5`. */
-export function parseBudget(said: string): string {
+export function parseBudgetFlag(said: string): string {
   if (/^[A-Za-z][A-Za-z0-9_-]*:\d+(?:\.\d+)?$/.test(said)) return said;
   throw new Error("not CURRENCY:AMOUNT, such as USD:5 or credits:2.50");
 }

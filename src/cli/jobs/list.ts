@@ -11,12 +11,12 @@ import type { Context } from "../context.ts";
 import { daemonOf } from "../daemon.ts";
 import { lookOf, note, printJson } from "../print.ts";
 import { listFlags, type ListFlags } from "../flags.ts";
-import { daemonList, rowsOf, showList, type ListColumn, type ListSpec } from "../listing.ts";
+import { daemonList, tableRows, showList, type ListColumn, type ListSpec } from "../listing.ts";
 import { commandLine } from "../operation.ts";
 import type { Style } from "../terminal/output.ts";
 import { ago } from "../terminal/time.ts";
 import { agentOfJobs, jobAgent } from "./agents.ts";
-import { connectRuntime, isRuntimeUrl, runtimeFlags, type RuntimeFlags } from "./runtime.ts";
+import { connectRuntime, isRuntimeUrl, jobFlags, type RuntimeFlags } from "./runtime.ts";
 
 export const JOB_COLOURS: Readonly<Record<string, Style>> = {
   running: "blue",
@@ -80,7 +80,7 @@ const line = commandLine<JobFilters>("jobs.list", {
 });
 
 export const list = line.command<ListFlags & RuntimeFlags>(
-  { ...listFlags, ...runtimeFlags },
+  { ...listFlags, ...jobFlags },
   async (context, typed) => {
     const { flags } = typed;
     if (isRuntimeUrl(flags.url)) return listAtRuntime(context, flags);
@@ -110,7 +110,8 @@ async function listAtRuntime(context: Context, flags: Flags): Promise<void> {
   if (flags.json === true) return await printJson(context, { jobs });
   if (jobs.length === 0) return await note(context, VIEW.nothing);
   const look = { look: lookOf(context), isWhole: true };
-  for (const each of rowsOf(VIEW, { items: jobs.map(rowOf) }, look)) await context.out.line(each);
+  for (const each of tableRows(VIEW, { items: jobs.map(rowOf) }, look))
+    await context.out.line(each);
 }
 
 function rowOf({ jobId, agent, status, createdAt = "", parentJobId = "" }: ListedJob): JobRow {

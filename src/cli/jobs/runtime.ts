@@ -16,7 +16,7 @@ import { WIPE } from "./view.ts";
 
 export type RuntimeFlags = TargetFlags;
 
-export const runtimeFlags = {
+export const jobFlags = {
   url: textFlag(
     "URL",
     "The daemon, or a runtime as ws://HOST:PORT/arcp [ROLLCALL_URL, or as the context says]",

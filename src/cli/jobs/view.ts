@@ -9,7 +9,7 @@ import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
 import { timeOfDay } from "../terminal/time.ts";
 import { truncate } from "../terminal/width.ts";
-import { Gauges, sentenceOf } from "./gauges.ts";
+import { Gauges, gaugeSentence } from "./gauges.ts";
 
 /** More often no eye follows. */
 const FRAME_MS = 100;
@@ -59,7 +59,7 @@ export class JobView implements AsyncDisposable {
     if (!isTrouble && !this.#isFollowing) return;
     // The last line shows these better.
     if (this.#context.err.isTerminal && event.kind === "progress") return;
-    const sentence = clean(sentenceOf(event));
+    const sentence = clean(gaugeSentence(event));
     if (sentence === "") return;
     const { err } = this.#context;
     const time = timeOf(event.ts);

@@ -1,7 +1,7 @@
 /** The contents of a folder of status files for display: rows in order, counts, warnings. */
 import { countsOf, type Counts } from "../../fleet/census.ts";
 import { inDisplayOrder, type DerivedFile } from "../../wires/files/derive.ts";
-import { judge, type FileJudgement } from "../../wires/files/judgement.ts";
+import { judgeFile, type FileJudgement } from "../../wires/files/judgement.ts";
 import type { StatusReading } from "../../wires/files/read.ts";
 import { processesNow } from "../../wires/files/writers.ts";
 import { clean } from "../terminal/clean.ts";
@@ -34,7 +34,7 @@ export function agentsOf(
   const signs = { nowMs, staleAfterMs, processes: processesNow() };
   const rows = inDisplayOrder(files, signs).map(({ file, state }): AgentRow => {
     const ageMs = Math.max(0, nowMs - file.updatedAtMs);
-    const { headline, hasEnded } = judge(file, signs);
+    const { headline, hasEnded } = judgeFile(file, signs);
     return { file, state, headline, ageMs, hasEnded };
   });
   return {

@@ -71,7 +71,7 @@ class Parser {
     this.#syntax = syntax;
     this.#options = new Map(
       [HELP, ...syntax.options].flatMap((option) =>
-        namesOf(option).map((name) => [name, option] as const),
+        flagNames(option).map((name) => [name, option] as const),
       ),
     );
   }
@@ -119,7 +119,7 @@ class Parser {
   }
 
   #take({ option, name, attached }: Flag, next: string | undefined): "next" | "nothing" {
-    const called = namesOf(option).join("/");
+    const called = flagNames(option).join("/");
     if (option.kind === "switch" || option.kind === "toggle") {
       if (attached !== undefined) {
         throw invalidArgument(`argument ${called}: ignored explicit argument ${quote(attached)}`);
@@ -164,7 +164,7 @@ class Parser {
   }
 }
 
-export function namesOf({ flag, kind }: Option): readonly string[] {
+export function flagNames({ flag, kind }: Option): readonly string[] {
   return kind === "toggle" ? [flag, flag.replace("--", "--no-")] : [flag];
 }
 

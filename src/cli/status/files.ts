@@ -2,7 +2,7 @@
 import { refusalError } from "../../core/errors.ts";
 import { meant } from "../../core/meant.ts";
 import { pathIn, statusPath } from "../../wires/files/folder.ts";
-import { readJson } from "../../wires/files/json-read.ts";
+import { readStatusJson } from "../../wires/files/json-read.ts";
 import { jsonText } from "../../wires/files/json-text.ts";
 import { prune as pruneFiles, type PruneOptions } from "../../wires/files/prune.ts";
 import { parseStatus, readStatusDir, readText, type StatusFile } from "../../wires/files/read.ts";
@@ -46,7 +46,7 @@ async function show(context: Context, path: string): Promise<void> {
     await refused(read.reason === "missing" ? "not found" : "invalid status file");
     return;
   }
-  const json = readJson(read.text);
+  const json = readStatusJson(read.text);
   if (!json.ok || !("status" in parseStatus(read.text))) await refused("invalid status file");
   else await out.line(jsonText(json.value));
 }

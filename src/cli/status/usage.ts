@@ -1,5 +1,5 @@
 /** How a command of `agent-status` is called: the line above a complaint, and the help. */
-import { namesOf, type Option, type Syntax } from "./arguments.ts";
+import { flagNames, type Option, type Syntax } from "./arguments.ts";
 
 const COLUMNS = 78;
 
@@ -26,14 +26,14 @@ export function helpOf(syntax: Syntax): string {
 }
 
 function namedIn(option: Option): string {
-  const names = namesOf(option);
+  const names = flagNames(option);
   return takesValue(option) ? `${option.flag} ${valueOf(option)}` : names.join(", ");
 }
 
 function partOf(option: Option): string {
   const part = takesValue(option)
     ? `${option.flag} ${valueOf(option)}`
-    : namesOf(option).join(" | ");
+    : flagNames(option).join(" | ");
   return option.isRequired ? part : `[${part}]`;
 }
 

@@ -30,7 +30,7 @@ export function inTime(atMs: number, nowMs: number): string {
 }
 
 /** A moment in full, where there is room for it. */
-export function moment(atMs: number, nowMs: number): string {
+export function momentText(atMs: number, nowMs: number): string {
   const when = atMs > nowMs ? inTime(atMs, nowMs) : ago(atMs, nowMs);
   return `${dayOf(atMs)} ${timeOfDay(atMs).slice(0, 8)} (${when})`;
 }

@@ -2,7 +2,7 @@
 import { flagOf } from "./flags.ts";
 import type { Json, JsonArray, JsonObject } from "../../core/json.ts";
 import { CARD } from "../../core/card-limits.ts";
-import { problem, tooLong, tooMany, type CardProblem, type Path } from "./problems.ts";
+import { problem, tooLongField, tooMany, type CardProblem, type Path } from "./problems.ts";
 import type { CardModel, Shape } from "./schema.ts";
 
 /** The problems in order of the fields; a card that is all wrong gets only the first ones. */
@@ -14,7 +14,8 @@ function* walk(value: Json, shape: Shape, loc: Path): Iterable<CardProblem> {
   switch (shape.kind) {
     case "text":
       if (value.kind !== "string") yield problem("string_type", loc, value);
-      else if (value.value.length > shape.maxLength) yield tooLong(loc, value, shape.maxLength);
+      else if (value.value.length > shape.maxLength)
+        yield tooLongField(loc, value, shape.maxLength);
       return;
     case "flag":
       if (flagOf(value) === undefined) {

@@ -36,7 +36,7 @@ export function problem(type: keyof typeof WORDS, loc: Path, found: Json | undef
   return { type, loc, msg: WORDS[type], input: echo(found) };
 }
 
-export function tooLong(loc: Path, found: Json, max: number): CardProblem {
+export function tooLongField(loc: Path, found: Json, max: number): CardProblem {
   const msg = `String should have at most ${max} characters`;
   return { type: "string_too_long", loc, msg, input: echo(found), ctx: { max_length: max } };
 }

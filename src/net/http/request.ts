@@ -73,7 +73,7 @@ export function bearer(token: string | undefined): Readonly<Record<string, strin
 const JSON_BODY = { "content-type": "application/json" } as const;
 
 /** The whole body; more than the limit, or for longer, is an error. */
-export async function readBody(url: URL, response: IncomingMessage): Promise<string> {
+export async function readAnswer(url: URL, response: IncomingMessage): Promise<string> {
   const timer = setTimeout(() => response.destroy(slow(url)), HTTP_CLIENT.bodyMs);
   const body = await wholeBody(response, HTTP_CLIENT.bodyBytes)
     .catch((error: unknown) => {
@@ -88,7 +88,7 @@ export async function readBody(url: URL, response: IncomingMessage): Promise<str
 /** The error that a daemon sent as `{error: {code, message}}`. */
 async function refusal(url: URL, response: IncomingMessage): Promise<RollcallError> {
   const status = response.statusCode ?? 0;
-  const body = await readBody(url, response);
+  const body = await readAnswer(url, response);
   const { code, message } = decodeError(body);
   if (code && message !== undefined) return new RollcallError(code, message);
   const reason = `${url.href} answers with status ${status}, and not as rollcall does`;

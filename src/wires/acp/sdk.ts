@@ -11,7 +11,7 @@ import { ReadableStream, WritableStream } from "node:stream/web";
 import { AcpDeriver } from "./derive/deriver.ts";
 import { statusMessage, STATUS_KEY, STATUS_VARIANT, type ReportedStatus } from "./derive/form.ts";
 import { field } from "../../core/text.ts";
-import { readFrame, text, type AcpFrame } from "./derive/frames.ts";
+import { readFrame, textIn, type AcpFrame } from "./derive/frames.ts";
 import { MEMORY } from "./derive/limits.ts";
 import { remember } from "./derive/memory.ts";
 import { AcpObserver, type AcpObserverOptions } from "./derive/observer.ts";
@@ -42,7 +42,7 @@ export function withAgentStatus<Message>(stream: AcpStream<Message>): AgentStatu
     const frame = readFrame(message);
     if (frame !== undefined) deriver.observe(sender, frame, Date.now());
     if (frame?.kind === "request" && frame.method === "session/prompt") {
-      lastSaid.delete(text(frame.params, "sessionId") ?? "");
+      lastSaid.delete(textIn(frame.params, "sessionId") ?? "");
     }
   };
   const writable = new WritableStream<Message>({
@@ -157,7 +157,7 @@ function seen<Message>(
 }
 
 function isInitialize(message: unknown): boolean {
-  return text(message, "method") === "initialize";
+  return textIn(message, "method") === "initialize";
 }
 
 /** The client's first message, with the wish to be told. v2 has another name for the place. */
@@ -174,10 +174,10 @@ function withWish<Message>(message: Message): Message {
 
 /** A status that this SDK would only complain about. It was read; v2 keeps the nested form. */
 function isUnwelcome(message: unknown, { deriver }: AcpObserver): boolean {
-  if (text(message, "method") !== "session/update") return false;
+  if (textIn(message, "method") !== "session/update") return false;
   const params = field(message, "params");
-  if (text(params, "sessionUpdate") === STATUS_VARIANT) return true;
-  const isNested = text(field(params, "update"), "sessionUpdate") === STATUS_VARIANT;
+  if (textIn(params, "sessionUpdate") === STATUS_VARIANT) return true;
+  const isNested = textIn(field(params, "update"), "sessionUpdate") === STATUS_VARIANT;
   return isNested && (deriver.facts.protocolVersion ?? 1) < 2;
 }
 

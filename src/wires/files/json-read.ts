@@ -11,7 +11,7 @@ export type JsonResult =
   | { readonly ok: false; readonly problem: string };
 
 /** Every number is a NumberText. */
-export function readJson(written: string): JsonResult {
+export function readStatusJson(written: string): JsonResult {
   const text = written.replace(/\r\n?/g, "\n");
   const reading = read(text, { asPython: true });
   if (!reading.ok)

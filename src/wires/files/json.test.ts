@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { readJson, withPlainNumbers } from "./json-read.ts";
+import { readStatusJson, withPlainNumbers } from "./json-read.ts";
 import { inCodePointOrder, jsonText } from "./json-text.ts";
 
 /** A text, read and written again, by both programs. */
 function again(text: string): string {
-  const read = readJson(text);
+  const read = readStatusJson(text);
   return read.ok ? jsonText(read.value) : read.problem;
 }
 
@@ -78,7 +78,7 @@ test("what lies too deep is refused in both directions, without a stack overflow
 test("whatever is not too deep to be read is not too deep to be written", () => {
   for (const depth of [1, 63, 64, 65, 66, 67]) {
     const text = "[".repeat(depth) + "]".repeat(depth);
-    const read = readJson(text);
+    const read = readStatusJson(text);
     if (read.ok) expect(jsonText(read.value).replaceAll(/\s/g, "")).toBe(text);
     else expect(() => jsonText(JSON.parse(text))).toThrow("levels deep");
   }
@@ -87,7 +87,7 @@ test("whatever is not too deep to be read is not too deep to be written", () => 
 test("whatever JSON says, it says the same when it was read and written", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), (text) => {
-      const read = readJson(text);
+      const read = readStatusJson(text);
       const plain: unknown = JSON.parse(text);
       expect(read.ok && withPlainNumbers(read.value)).toEqual(plain);
       expect(JSON.parse(read.ok ? jsonText(read.value) : "")).toEqual(plain);
@@ -98,7 +98,10 @@ test("whatever JSON says, it says the same when it was read and written", () => 
 test("it accepts what JSON.parse accepts, and of the rest only NaN and Infinity", () => {
   const unit = fc.constantFrom(...'{}[]",:\\ \n01-.eEnulltrue'.split(""));
   fc.assert(
-    fc.property(fc.string({ unit, maxLength: 12 }), (text) => readJson(text).ok === parses(text)),
+    fc.property(
+      fc.string({ unit, maxLength: 12 }),
+      (text) => readStatusJson(text).ok === parses(text),
+    ),
     { numRuns: 2000 },
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { rowOf } from "../../fleet/row.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import { LIFECYCLES, TASK_STATES, type Status } from "./format.ts";
-import { headlineOf, judge } from "./judgement.ts";
+import { headlineOf, judgeFile } from "./judgement.ts";
 import { vitalityOf, type Signs } from "./liveness.ts";
 import type { StatusFile } from "./read.ts";
 import { reportOf } from "./report.ts";
@@ -70,7 +70,7 @@ describe.each(LIFECYCLES)(
             ...(task !== undefined && { task: timed }),
           };
           const file = fileOf(about as Changes);
-          const { headline } = judge(file, signs);
+          const { headline } = judgeFile(file, signs);
           expect({ about, headline }).toEqual({ about, headline: headlineOfRow(file) });
         }
       }
@@ -94,7 +94,7 @@ test.each([
   ["PROBLEM", "asked and fell silent", { updated_at: ago(61) }, { state: "input-required" }],
 ] as const)("%s: of one that %s", (...given) => {
   const [headline, , runtime, task] = given;
-  expect(judge(fileOf({ runtime, task }), signs).headline).toBe(headline);
+  expect(judgeFile(fileOf({ runtime, task }), signs).headline).toBe(headline);
 });
 
 test("the processes of this machine are looked at", () => {

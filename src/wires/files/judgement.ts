@@ -14,7 +14,7 @@ export interface FileJudgement {
   readonly hasEnded: boolean;
 }
 
-export function judge(file: StatusFile, signs: Signs): FileJudgement {
+export function judgeFile(file: StatusFile, signs: Signs): FileJudgement {
   const vitality = vitalityOf({ file, writer: writerIn(file.status) }, signs);
   const options = { nowMs: signs.nowMs, patience: DEFAULT_PATIENCE };
   const situation = situationOf(standingOf(file, vitality.liveness.value), options);
@@ -24,5 +24,5 @@ export function judge(file: StatusFile, signs: Signs): FileJudgement {
 /** Of one file, with a look at the processes of this machine. */
 export function headlineOf(file: StatusFile, options: DeriveOptions): Headline {
   const { nowMs, staleAfterMs = FRESHNESS.staleAfterMs } = options;
-  return judge(file, { nowMs, staleAfterMs, processes: processesNow() }).headline;
+  return judgeFile(file, { nowMs, staleAfterMs, processes: processesNow() }).headline;
 }

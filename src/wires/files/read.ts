@@ -19,7 +19,7 @@ import {
 import { JSON_DEPTH } from "../../core/json.ts";
 import { pathIn, statusFolder } from "./folder.ts";
 import type { Status } from "./format.ts";
-import { readJson, withPlainNumbers } from "./json-read.ts";
+import { readStatusJson, withPlainNumbers } from "./json-read.ts";
 import { inCodePointOrder } from "./json-text.ts";
 import { FRESHNESS, STATUS_FOLDER, STATUS_FILE } from "./limits.ts";
 import { systemCode, systemError } from "../../machine/system-error.ts";
@@ -155,7 +155,7 @@ function parseJson(text: string): ParsedJson | ReadRefusal {
   } catch {
     // The other reader says why, or takes it.
   }
-  const read = readJson(text);
+  const read = readStatusJson(text);
   if (!read.ok) return { reason: "json", problems: [read.problem] };
   return { value: withPlainNumbers(read.value), exact: read.value };
 }

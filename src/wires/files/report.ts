@@ -6,7 +6,7 @@ import type { Status } from "./format.ts";
 import type { Vitality } from "./liveness.ts";
 import { readMeta, type MetaFacts } from "./meta.ts";
 import type { StatusFile } from "./read.ts";
-import { activeAtMs, activityIn, isAsking, outcomeIn, sinceMs } from "./standing.ts";
+import { activeAtMs, activityIn, isAsking, outcomeIn, askedSinceMs } from "./standing.ts";
 
 /** Facts of an agent beside its file. */
 export interface FileCircumstances extends Vitality {
@@ -25,7 +25,7 @@ export function reportOf(file: StatusFile, about: FileCircumstances): Report {
   const { status, updatedAtMs } = file;
   const { runtime, goal, a2a } = status;
   const own = readMeta(status);
-  const heldMs = sinceMs(status);
+  const heldMs = askedSinceMs(status);
   const inStateSinceMs = heldMs ?? about.inStateSinceMs;
   const lastActivityAtMs = activeAtMs(file);
   const cardUrl = a2a?.agent_card_url;

@@ -69,7 +69,7 @@ export function activeAtMs({ status, updatedAtMs }: StatusFile): number | undefi
 }
 
 /** Since when it works, rests or asks, where the file says. */
-export function sinceMs({ runtime, task }: Status): number | undefined {
+export function askedSinceMs({ runtime, task }: Status): number | undefined {
   return momentOf(task?.state ? task.status_timestamp : runtime.last_activity_at);
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Agent } from "../../core/agents.ts";
 import type { AgentQuestion } from "../../fleet/inbox.ts";
 import type { Row } from "../../fleet/row.ts";
-import { moment, shown, shownOrNull } from "./data.ts";
+import { isoMoment, forModel, shownOrNull } from "./data.ts";
 import type { ListedAgent } from "./directory.ts";
 
 const text = z.string();
@@ -33,13 +33,13 @@ export const MCP_ROW = z.object({
   aliases: z.array(text).describe("What it is called on each wire"),
 });
 
-export function rowOf(row: Row): z.input<typeof MCP_ROW> {
+export function mcpRowOf(row: Row): z.input<typeof MCP_ROW> {
   const { blockedOn, outcome } = row;
   return {
-    id: shown(row.id),
-    name: shown(row.name),
+    id: forModel(row.id),
+    name: forModel(row.name),
     headline: row.headline,
-    why: shown(row.why),
+    why: forModel(row.why),
     liveness: row.liveness.value,
     activity: row.activity.value,
     message: shownOrNull(row.activity.message),
@@ -48,17 +48,17 @@ export function rowOf(row: Row): z.input<typeof MCP_ROW> {
     workspace: shownOrNull(row.workspace),
     question: blockedOn && askedOf(blockedOn.value),
     outcome: outcome?.value ?? null,
-    last_activity: moment(row.lastActivityAtMs),
-    aliases: row.aliases.map((each) => shown(each)),
+    last_activity: isoMoment(row.lastActivityAtMs),
+    aliases: row.aliases.map((each) => forModel(each)),
   };
 }
 
 function askedOf(asked: Pick<AgentQuestion, "kind" | "text" | "options" | "sinceMs">) {
   return {
     kind: asked.kind,
-    text: shown(asked.text),
-    options: (asked.options ?? []).map((each) => shown(each)),
-    since: moment(asked.sinceMs),
+    text: forModel(asked.text),
+    options: (asked.options ?? []).map((each) => forModel(each)),
+    since: isoMoment(asked.sinceMs),
   };
 }
 
@@ -68,10 +68,10 @@ export const MCP_QUESTION = ASKED.extend({
   workspace: maybe,
 });
 
-export function questionOf(question: AgentQuestion): z.input<typeof MCP_QUESTION> {
+export function mcpQuestionOf(question: AgentQuestion): z.input<typeof MCP_QUESTION> {
   return {
-    agent_id: shown(question.agentId),
-    agent_name: shown(question.name),
+    agent_id: forModel(question.agentId),
+    agent_name: forModel(question.name),
     workspace: shownOrNull(question.workspace),
     ...askedOf(question),
   };
@@ -91,10 +91,10 @@ export function fromRegistry({ agentId, card }: Agent): z.input<typeof FOUND> {
   return {
     source: "rollcall",
     id: agentId,
-    name: shown(card.name),
-    description: shown(card.description),
-    tools: card.tools.map((each) => shown(each)),
-    skills: card.capabilities.map(({ name }) => shown(name)),
+    name: forModel(card.name),
+    description: forModel(card.description),
+    tools: card.tools.map((each) => forModel(each)),
+    skills: card.capabilities.map(({ name }) => forModel(name)),
     tier: null,
   };
 }
@@ -104,7 +104,7 @@ export function fromA2a({ url, tier, card }: ListedAgent): z.input<typeof FOUND>
   const names = (Array.isArray(skills) ? (skills as readonly unknown[]) : []).slice(0, 50);
   return {
     source: "a2a",
-    id: shown(url),
+    id: forModel(url),
     name: textIn(name),
     description: textIn(description),
     tools: [],
@@ -114,5 +114,5 @@ export function fromA2a({ url, tier, card }: ListedAgent): z.input<typeof FOUND>
 }
 
 function textIn(value: unknown): string {
-  return typeof value === "string" ? shown(value) : "";
+  return typeof value === "string" ? forModel(value) : "";
 }

@@ -15,9 +15,9 @@ import {
   fromRegistry,
   FOUND,
   MCP_QUESTION,
-  questionOf,
+  mcpQuestionOf,
   MCP_ROW,
-  rowOf,
+  mcpRowOf,
 } from "./agent-shapes.ts";
 import { shownCard } from "./data.ts";
 import type { ListedAgent } from "./directory.ts";
@@ -86,7 +86,7 @@ const listAgents = tool({
     const filters = { ...ANY, headline: isNamed ? headline : here, all: isNamed || include_gone };
     const { rows, total, counts } = await fleet.page(filters, { limit });
     const summary = `${counted(total, "agent")}, ${rows.length} shown.`;
-    return { summary, data: { total, counts, agents: rows.map(rowOf) } };
+    return { summary, data: { total, counts, agents: rows.map(mcpRowOf) } };
   },
 });
 
@@ -120,7 +120,7 @@ const getAgent = tool({
       : null;
     const row = await rowNamed(fleet, given, a2a !== null);
     if (row) permit(by, TABLE.fleet.get.access, { id: row.id });
-    const agent = row && rowOf(row);
+    const agent = row && mcpRowOf(row);
     return {
       summary: row ? `It is ${row.headline}.` : "It is in the directory.",
       data: { agent, a2a },
@@ -160,7 +160,7 @@ const whoNeedsMe = tool({
   access: TABLE.questions.list.access,
   async run({ limit }, { fleet }) {
     const { questions: open } = await fleet.questions(["open"]);
-    const questions = open.slice(0, limit).map((each: AgentQuestion) => questionOf(each));
+    const questions = open.slice(0, limit).map((each: AgentQuestion) => mcpQuestionOf(each));
     const summary =
       open.length === 0 ? "Nobody waits for a person." : `${counted(open.length, "agent")} wait.`;
     return { summary, data: { total: open.length, questions } };

@@ -7,7 +7,7 @@ import { clean } from "../../core/clean.ts";
 import { MODEL_TEXT } from "./limits.ts";
 
 /** One line without anything that hides, of a length that a model can be expected to read. */
-export function shown(text: string, maxLength: number = MODEL_TEXT.textLength): string {
+export function forModel(text: string, maxLength: number = MODEL_TEXT.textLength): string {
   // Before it is cleaned: an endless text costs no more than its cut.
   const cut = clean(text.slice(0, 2 * maxLength)).slice(0, maxLength);
   const whole = cut.replace(/[\uD800-\uDBFF]$/, "");
@@ -15,7 +15,7 @@ export function shown(text: string, maxLength: number = MODEL_TEXT.textLength): 
 }
 
 export function shownOrNull(text: string | null | undefined): string | null {
-  return text === null || text === undefined ? null : shown(text);
+  return text === null || text === undefined ? null : forModel(text);
 }
 
 /** A card: JSON of anybody's making, with all its fields, each text as `shown`. */
@@ -24,7 +24,7 @@ export function shownCard(card: Readonly<Record<string, unknown>>): Record<strin
 }
 
 function shownValue(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return shown(value, MODEL_TEXT.cardTextLength);
+  if (typeof value === "string") return forModel(value, MODEL_TEXT.cardTextLength);
   if (typeof value !== "object" || value === null) return value;
   if (depth >= MODEL_TEXT.cardDepth) return null;
   if (Array.isArray(value)) {
@@ -35,7 +35,7 @@ function shownValue(value: unknown, depth: number): unknown {
     .filter(([, each]) => each !== null)
     .slice(0, MODEL_TEXT.cardEntries);
   return Object.fromEntries(
-    entries.map(([name, each]) => [shown(name, 256), shownValue(each, depth + 1)]),
+    entries.map(([name, each]) => [forModel(name, 256), shownValue(each, depth + 1)]),
   );
 }
 
@@ -60,6 +60,6 @@ function jsonText(data: unknown): string {
   return JSON.stringify(data).replaceAll("<", String.raw`\u003c`);
 }
 
-export function moment(atMs: number | null): string | null {
+export function isoMoment(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }

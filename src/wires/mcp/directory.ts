@@ -5,7 +5,7 @@
 import type { CardText, DirectoryEntry, Tier } from "../../core/directory.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { DirectoryService } from "../../directory/directory.ts";
-import { shown } from "../../directory/shown-card.ts";
+import { shownCardOf } from "../../directory/shown-card.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch } from "../../engine/watch.ts";
 
@@ -56,7 +56,7 @@ const known = new WeakMap<CardText, ListedAgent["card"]>();
 function valueOf(card: CardText): ListedAgent["card"] {
   const found = known.get(card);
   if (found) return found;
-  const value = JSON.parse(shown(card).bytes.own.toString()) as ListedAgent["card"];
+  const value = JSON.parse(shownCardOf(card).bytes.own.toString()) as ListedAgent["card"];
   known.set(card, value);
   return value;
 }

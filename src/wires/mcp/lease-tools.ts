@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { leases } from "../../operations/leases.ts";
 import type { Lease } from "../../core/leases.ts";
-import { moment, shown } from "./data.ts";
+import { isoMoment, forModel } from "./data.ts";
 import { toolOf } from "./operation-tool.ts";
 import type { Tool } from "./tool.ts";
 
@@ -14,7 +14,12 @@ const LEASE = z.object({
 });
 
 function leaseOf({ taskId, holder, token, expiresAtMs }: Lease): z.input<typeof LEASE> {
-  return { task_id: shown(taskId), holder: shown(holder), token, expires_at: moment(expiresAtMs) };
+  return {
+    task_id: forModel(taskId),
+    holder: forModel(holder),
+    token,
+    expires_at: isoMoment(expiresAtMs),
+  };
 }
 
 const NOT_HELD = "the lease has ended or is another's: stop that work, or acquire_lease again.";

@@ -18,7 +18,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { OWN_ID } from "../../fleet/keeper-agents.ts";
 import { newAgentKey, secretHash } from "../../machine/secrets.ts";
-import { shown } from "./data.ts";
+import { forModel } from "./data.ts";
 import { MEMBER } from "./limits.ts";
 
 export interface MemberOptions {
@@ -93,7 +93,7 @@ export class McpMember {
     }
     if (this.#isClosed) throw new RollcallError("CANCELLED", "the connection is closed");
     const card = {
-      name: shown(name, 100) || "an MCP client",
+      name: forModel(name, 100) || "an MCP client",
       description: "",
       version: "",
       capabilities: [],

@@ -23,7 +23,7 @@ import { pause } from "../../machine/waiting.ts";
 import { MCP } from "./limits.ts";
 import { daemonAgent, type DaemonPlace } from "../../net/http/agent.ts";
 import { HTTP_CLIENT } from "../../net/http/limits.ts";
-import { open, readBody, type DaemonLink } from "../../net/http/request.ts";
+import { open, readAnswer, type DaemonLink } from "../../net/http/request.ts";
 import { SseParser } from "../../net/http/sse.ts";
 
 export interface McpPipeOptions extends DaemonPlace {
@@ -157,7 +157,7 @@ export class McpPipe {
     if (!endpoint) throw unavailable(this.#options.url);
     const { signal } = this.#options;
     const response = await open(endpoint, { ...this.#link, signal, body });
-    await readBody(endpoint, response);
+    await readAnswer(endpoint, response);
   }
 
   async #hear(data: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { policies } from "../../operations/policies.ts";
 import type { AnswerOf } from "../../operations/table.ts";
-import { shown } from "./data.ts";
+import { forModel } from "./data.ts";
 import { toolOf } from "./operation-tool.ts";
 import type { Tool } from "./tool.ts";
 
@@ -17,7 +17,7 @@ type NearMisses = NonNullable<AnswerOf<"policies.check">["nearMisses"]>;
 
 function nearMissOf({ policy, failed }: NearMisses[number]): z.input<typeof NEAR_MISS> {
   const { id, effect } = policy;
-  return { policy_id: shown(id), effect, failed, value: shown(policy[failed]) };
+  return { policy_id: forModel(id), effect, failed, value: forModel(policy[failed]) };
 }
 
 const checkPolicies = toolOf(policies.check, {
@@ -36,8 +36,8 @@ const checkPolicies = toolOf(policies.check, {
     summary: allowed ? "It is allowed." : "It is not allowed.",
     data: {
       allowed,
-      reason: shown(reason),
-      policy_id: policy && shown(policy.id),
+      reason: forModel(reason),
+      policy_id: policy && forModel(policy.id),
       ...(nearMisses && { near_misses: nearMisses.map(nearMissOf) }),
     },
   }),

@@ -14,8 +14,8 @@ import {
 import type { Access } from "../../core/access.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { TABLE } from "../../operations/table.ts";
-import { rowOf } from "./agent-shapes.ts";
-import { marked, shown, shownCard } from "./data.ts";
+import { mcpRowOf } from "./agent-shapes.ts";
+import { marked, forModel, shownCard } from "./data.ts";
 import type { McpDirectory, ListedAgent } from "./directory.ts";
 import { MODEL_TEXT, URI } from "./limits.ts";
 
@@ -72,7 +72,7 @@ function resourceOf({ url, tier, card }: ListedAgent): Resource {
   const uri = `${AGENTS_URI}/${encodeURIComponent(url)}`;
   const { name } = card;
   const ours = `The card of an A2A agent (${tier}).`;
-  const called = typeof name === "string" ? ` It calls itself ${marked(shown(name, 128))}` : "";
+  const called = typeof name === "string" ? ` It calls itself ${marked(forModel(name, 128))}` : "";
   return {
     uri,
     name: `agent at ${hostOf(url)}`,
@@ -83,7 +83,7 @@ function resourceOf({ url, tier, card }: ListedAgent): Resource {
 
 /** No text of a stranger's choice but the name of its host. */
 function hostOf(url: string): string {
-  return URL.canParse(url) ? shown(new URL(url).host) : "an unknown host";
+  return URL.canParse(url) ? forModel(new URL(url).host) : "an unknown host";
 }
 
 export async function readResource(uri: string, sources: Sources): Promise<ReadResourceResult> {
@@ -106,7 +106,7 @@ async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unkn
     const { rows, total, counts, atMs } = await fleet.rows(MODEL_TEXT.resourceRows);
     if (total > rows.length) throw tooLong(uri, `${total} agents`);
     const at = new Date(atMs).toISOString();
-    return { at, counts, agents: rows.map(rowOf) };
+    return { at, counts, agents: rows.map(mcpRowOf) };
   }
   if (uri === AGENTS_URI) {
     return (await directory.list()).map(({ card }) => shownCard(card));
@@ -114,7 +114,7 @@ async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unkn
   const url = urlIn(uri);
   const listed = url === undefined ? undefined : await directory.get(url);
   if (!listed)
-    throw new ResourceNotFoundError(uri, `no resource ${shown(uri)}; see resources/list`);
+    throw new ResourceNotFoundError(uri, `no resource ${forModel(uri)}; see resources/list`);
   return shownCard(listed.card);
 }
 

@@ -21,7 +21,7 @@ import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import { mayDo, type ToolCaller, type Ground } from "./caller.ts";
 import type { Changes } from "./changes.ts";
-import { shown } from "./data.ts";
+import { forModel } from "./data.ts";
 import { LEASE_TOOLS } from "./lease-tools.ts";
 import { McpMember } from "./member.ts";
 import { POLICY_TOOLS } from "./policy-tools.ts";
@@ -87,7 +87,7 @@ export function mcpServer(given: ServerOptions): PlainServer {
     const found = BY_NAME.get(params.name);
     if (!found) {
       const known = [...BY_NAME.keys()].join(", ");
-      const message = `no tool ${shown(params.name, 100)}; there are ${known}`;
+      const message = `no tool ${forModel(params.name, 100)}; there are ${known}`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     const name = clientName(server, context);

@@ -21,7 +21,7 @@ import type { Clock } from "../../core/clock.ts";
 import { isSamePrincipal, type Principal } from "../../core/principals.ts";
 import { beyondShare, Holdings, wishOf } from "../../core/shares.ts";
 import { MCP } from "./limits.ts";
-import { bounded } from "./streams.ts";
+import { boundedResponse } from "./streams.ts";
 
 export interface SessionsOptions {
   readonly clock: Clock;
@@ -129,7 +129,7 @@ export class McpSessions {
     };
     try {
       const options = body === undefined ? {} : { parsedBody: body };
-      return bounded(await session.transport.handleRequest(request, options), rest);
+      return boundedResponse(await session.transport.handleRequest(request, options), rest);
     } catch (error) {
       rest();
       throw error;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MCP } from "./limits.ts";
-import { bounded, EventStream } from "./streams.ts";
+import { boundedResponse, EventStream } from "./streams.ts";
 
 const FRAME = `data: ${"x".repeat(1024 * 1024)}\n\n`;
 const MOST = MCP.unreadBytes / (1024 * 1024) + 1;
@@ -48,7 +48,7 @@ function endless(onCancel: () => void): Response {
 
 test("a stream of the SDK is held to the same bound, and its source is told", async () => {
   const events: string[] = [];
-  const response = bounded(
+  const response = boundedResponse(
     endless(() => events.push("cancelled")),
     () => events.push("over"),
   );
@@ -61,7 +61,7 @@ test("who leaves a stream of the SDK ends its source", async () => {
   const quiet = new Response(new ReadableStream({ cancel: () => void events.push("cancelled") }), {
     headers: { "content-type": "text/event-stream" },
   });
-  const response = bounded(quiet, () => events.push("over"));
+  const response = boundedResponse(quiet, () => events.push("over"));
   await response.body?.cancel();
   expect(events).toEqual(["cancelled", "over"]);
 });
@@ -69,6 +69,6 @@ test("who leaves a stream of the SDK ends its source", async () => {
 test("an answer that is no stream passes as it is", async () => {
   let ends = 0;
   const answer = Response.json({ a: 1 });
-  expect(bounded(answer, () => (ends += 1))).toBe(answer);
+  expect(boundedResponse(answer, () => (ends += 1))).toBe(answer);
   expect(ends).toBe(1);
 });

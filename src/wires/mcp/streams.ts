@@ -63,7 +63,7 @@ export class EventStream {
 }
 
 /** A stream of somebody else's making, under the same bound; `onEnd` is called once. */
-export function bounded(response: Response, onEnd: () => void): Response {
+export function boundedResponse(response: Response, onEnd: () => void): Response {
   const { body, status, headers } = response;
   if (!body || !headers.get("content-type")?.startsWith("text/event-stream")) {
     onEnd();

@@ -13,7 +13,7 @@ import {
 import type { By } from "../../core/by.ts";
 import { mayDo, type Ground } from "./caller.ts";
 import type { Changes } from "./changes.ts";
-import { shown } from "./data.ts";
+import { forModel } from "./data.ts";
 import { MCP } from "./limits.ts";
 import { accessOf, AGENTS_URI, isWatchable } from "./resources.ts";
 
@@ -64,7 +64,7 @@ export function serveSubscriptions(
   let leave: (() => void) | undefined;
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
     if (!isWatchable(uri)) {
-      const message = `no resource ${shown(uri)} to subscribe to; see resources/list`;
+      const message = `no resource ${forModel(uri)} to subscribe to; see resources/list`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     if (wanted.size >= MCP.subscriptions && !wanted.has(uri)) {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { tasks } from "../../operations/tasks.ts";
 import type { AnswerOf } from "../../operations/table.ts";
-import { moment, shown } from "./data.ts";
+import { isoMoment, forModel } from "./data.ts";
 import { MODEL_TEXT, WAIT } from "./limits.ts";
 import { toolOf } from "./operation-tool.ts";
 import type { Tool } from "./tool.ts";
@@ -26,21 +26,21 @@ function taskOf(task: AnswerOf<"tasks.create">["task"]): z.input<typeof TASK> {
   const most = MODEL_TEXT.taskTextLength;
   return {
     id: task.id,
-    type: shown(task.type),
+    type: forModel(task.type),
     status: task.status,
     token: task.token,
     // Line by line: what is to be done may well be a page.
     input: input
       .slice(0, most)
       .split("\n")
-      .map((line) => shown(line, most))
+      .map((line) => forModel(line, most))
       .join("\n"),
     is_input_cut: input.length > most,
-    required_tools: task.requiredTools.map((each) => shown(each)),
+    required_tools: task.requiredTools.map((each) => forModel(each)),
     retries: task.retryCount,
     max_retries: task.maxRetries,
     ttl_seconds: task.ttlMs / 1000,
-    created_at: moment(task.createdAtMs),
+    created_at: isoMoment(task.createdAtMs),
   };
 }
 

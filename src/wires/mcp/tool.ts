@@ -15,7 +15,7 @@ import { inSnakeCase } from "../field-names.ts";
 import { parse } from "../../operations/parse.ts";
 import { errorReply } from "../error-reply.ts";
 import type { ToolCaller } from "./caller.ts";
-import { dataText, shown } from "./data.ts";
+import { dataText, forModel } from "./data.ts";
 
 export interface ToolAnswer<Output> {
   /** In a sentence, in our own words. */
@@ -120,7 +120,7 @@ function refusal(error: unknown, refused: RefusedCall): CallToolResult {
   const { code, message, retry } = errorReply(error, fieldName);
   if (code === "INTERNAL") caller.onFault(error);
   const next = advice[code] ?? nextStep(code, retry, name);
-  const why = quotesAgents ? dataText("see the data.", shown(message)) : shown(message);
+  const why = quotesAgents ? dataText("see the data.", forModel(message)) : forModel(message);
   const text = `${code}: ${why}\nWhat to do: ${next}`;
   return {
     isError: true,

@@ -26,7 +26,7 @@ import { Connections } from "./connections.ts";
 import { MCP } from "./limits.ts";
 import { mcpServer, type ServerOptions } from "./server.ts";
 import { refused, McpSessions } from "./sessions.ts";
-import { bounded } from "./streams.ts";
+import { boundedResponse } from "./streams.ts";
 import { busFor } from "./subscriptions.ts";
 
 /** How many are there: with a session, on a connection, or listening to changes. */
@@ -120,7 +120,7 @@ export class Transports {
       if (this.#handlers.delete(handler) && isListener) this.#listeners.remove(name);
     };
     try {
-      return bounded(await handler.fetch(c.req.raw, { parsedBody: body }), over);
+      return boundedResponse(await handler.fetch(c.req.raw, { parsedBody: body }), over);
     } catch (error) {
       over();
       throw error;

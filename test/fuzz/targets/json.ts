@@ -14,9 +14,9 @@ import { AcpDeriver } from "../../../src/wires/acp/derive/deriver.ts";
 import { AcpLineReader } from "../../../src/wires/acp/derive/reader.ts";
 import { decodeReply } from "../../../src/wires/arcp/codec/reading.ts";
 import { decodeRequest } from "../../../src/wires/arcp/codec/requests.ts";
-import { judge } from "../../../src/wires/files/judgement.ts";
+import { judgeFile } from "../../../src/wires/files/judgement.ts";
 import { jsonText } from "../../../src/wires/files/json-text.ts";
-import { readJson } from "../../../src/wires/files/json-read.ts";
+import { readStatusJson } from "../../../src/wires/files/json-read.ts";
 import { vitalityOf } from "../../../src/wires/files/liveness.ts";
 import { parseStatus } from "../../../src/wires/files/read.ts";
 import { reportOf } from "../../../src/wires/files/report.ts";
@@ -92,8 +92,9 @@ const status: Target = {
   mutate: mutateJson,
   run(input) {
     const text = input.toString();
-    const read = readJson(text);
-    if (read.ok) same(readJson(jsonText(read.value)).ok, true, "what was read is not written back");
+    const read = readStatusJson(text);
+    if (read.ok)
+      same(readStatusJson(jsonText(read.value)).ok, true, "what was read is not written back");
     const parsed = parseStatus(text);
     if (!("status" in parsed)) return;
     const updatedAtMs = timestampMs(parsed.status.runtime.updated_at);
@@ -106,7 +107,7 @@ const status: Target = {
     const signs = { nowMs: NOW_MS, staleAfterMs: 60_000, processes };
     const vitality = vitalityOf({ file, writer: undefined }, signs);
     reportOf(file, { host: "box", ...vitality, inStateSinceMs: updatedAtMs });
-    judge(file, signs);
+    judgeFile(file, signs);
   },
 };
 

@@ -2,7 +2,7 @@
 import { EVERYTHING } from "../../../src/core/visibility.ts";
 import type { Amount } from "../../../src/core/jobs/decimal.ts";
 import { isTerminal } from "../../../src/core/jobs/outcome.ts";
-import { deadlineOf, graceOf } from "../../../src/core/job-deadlines.ts";
+import { jobDeadline, graceOf } from "../../../src/core/job-deadlines.ts";
 import { agentRowId } from "../../../src/core/agent-jobs.ts";
 import type { Job, JobEntry, Jobs } from "../../../src/core/jobs.ts";
 import type { State } from "../../../src/core/state.ts";
@@ -19,7 +19,7 @@ export function jobProblems(state: State): string[] {
     if (job.session && !jobs.bySession.of(job.session).has(id)) problems.push(`bySession: ${id}`);
     problems.push(...heapProblems(state, entry), ...childProblems(jobs, entry));
     if (isTerminal(job.status)) count[entry.heap === jobs.keyed ? "keyed" : "ended"] += 1;
-    else if (deadlineOf(job) < Infinity) count.timed += 1;
+    else if (jobDeadline(job) < Infinity) count.timed += 1;
   }
   problems.push(...sizeProblem("deadlines of jobs", jobs.deadlines, count.timed));
   problems.push(...sizeProblem("ended jobs", jobs.ended, count.ended));
@@ -32,7 +32,7 @@ export function jobProblems(state: State): string[] {
 function heapProblems(state: State, { job, timer, heap }: JobEntry): string[] {
   const { jobs } = state;
   const isOver = isTerminal(job.status);
-  const dueMs = isOver ? forgetAtMs(jobs, job) : deadlineOf(job, graceOf(state));
+  const dueMs = isOver ? forgetAtMs(jobs, job) : jobDeadline(job, graceOf(state));
   if (dueMs === Infinity) return heap || timer.place >= 0 ? [`${job.id} has a timer`] : [];
   const isRight = isOver ? heap === jobs.ended || heap === jobs.keyed : heap === jobs.deadlines;
   if (!isRight) return [`${job.id} stands in the wrong heap`];

@@ -2,7 +2,13 @@
 import type { State } from "../../../src/core/state.ts";
 import type { Sight } from "../../../src/core/visibility.ts";
 import { countsAt } from "../../../src/fleet/census.ts";
-import { ALL, ANY, hostsOf, isWanted, type FleetFilters } from "../../../src/fleet/filters.ts";
+import {
+  ALL,
+  ANY,
+  hostsOfAliases,
+  isWanted,
+  type FleetFilters,
+} from "../../../src/fleet/filters.ts";
 import { HEADLINES } from "../../../src/fleet/headline.ts";
 import type { Row } from "../../../src/fleet/row.ts";
 import { atOnce } from "../../../src/core/steps.ts";
@@ -45,7 +51,7 @@ function* filtersFor(rows: readonly Row[]): Generator<readonly [string, FleetFil
   yield ["those that are shown", ANY];
   yield ["those that need me", { ...ANY, needs: "me" }];
   for (const headline of HEADLINES) yield [headline, { ...ALL, headline: [headline] }];
-  for (const host of new Set(rows.flatMap(({ aliases }) => hostsOf(aliases)))) {
+  for (const host of new Set(rows.flatMap(({ aliases }) => hostsOfAliases(aliases)))) {
     yield [`on ${host}`, { ...ANY, host }];
     yield [`below / on ${host}`, { ...ALL, host, workspacePrefix: "/" }];
   }

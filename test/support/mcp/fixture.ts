@@ -4,7 +4,7 @@ import { TaskClaims } from "../../../src/engine/claims.ts";
 import { openEngine, type Fixture } from "../engine/fixture.ts";
 import { permitBy } from "../../../src/operations/access.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
-import type { AgentQuery } from "../../../src/search/agent-search.ts";
+import type { AgentSearchQuery } from "../../../src/search/agent-search.ts";
 import { Changes } from "../../../src/wires/mcp/changes.ts";
 import type { McpDirectory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
@@ -63,7 +63,7 @@ export async function openGround(): Promise<TestGround> {
   const directory = new MemoryDirectory();
   const faults: unknown[] = [];
   const search = {
-    find: async ({ query = "", tools = [], limit = 10 }: AgentQuery = {}) =>
+    find: async ({ query = "", tools = [], limit = 10 }: AgentSearchQuery = {}) =>
       engine.peek(({ agents }) =>
         Array.from(agents.byId.values(), ({ agent }) => agent)
           .filter(({ card }) => tools.every((each) => card.tools.includes(each)))

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { objectsIn, readCard } from "../../../directory/cards/card.ts";
 import { cleanProse } from "../../../directory/cards/prose.ts";
 import type { DirectoryEntry } from "../../../core/directory.ts";
-import { shown } from "../../../directory/shown-card.ts";
+import { shownCardOf } from "../../../directory/shown-card.ts";
 import { CATALOG } from "./limits.ts";
 
 const CARD_TYPE = "application/a2a-agent-card+json";
@@ -32,7 +32,7 @@ export interface CatalogEntry {
 export function catalogEntry(entry: DirectoryEntry): CatalogEntry | undefined {
   const { card, url, verification, tier } = entry;
   if (!card) return undefined;
-  const { name, description, version, skills } = shown(card).prose;
+  const { name, description, version, skills } = shownCardOf(card).prose;
   const queries = queriesIn(card.text);
   return {
     identifier: identifierOf(url),

@@ -7,12 +7,12 @@
  */
 import { field } from "../../../core/text.ts";
 import { wantedForm } from "./form.ts";
-import { list, number, text } from "./frames.ts";
+import { listIn, numberIn, textIn } from "./frames.ts";
 import { SHOWN } from "./limits.ts";
 import type { DerivedStatus } from "./precedence.ts";
 import type { AcpFacts, AcpOption, AcpProgram, AcpQuestion } from "./record.ts";
 import type { OpenRequest } from "./requests.ts";
-import { cut, shown } from "./shown.ts";
+import { cut, shownText } from "./shown.ts";
 
 /** How the agent ended. */
 export interface AcpExit {
@@ -53,14 +53,14 @@ export class AcpConnection {
   }
 
   initialized(result: unknown): void {
-    const protocolVersion = number(result, "protocolVersion") ?? null;
+    const protocolVersion = numberIn(result, "protocolVersion") ?? null;
     this.facts = { ...this.facts, protocolVersion, agent: programIn(result, "agentInfo") };
-    this.#authMethods = list(result, "authMethods")
+    this.#authMethods = listIn(result, "authMethods")
       .slice(0, SHOWN.authMethods)
       .flatMap((method) => {
-        const id = shown(text(method, "id") ?? text(method, "methodId"), SHOWN.name);
+        const id = shownText(textIn(method, "id") ?? textIn(method, "methodId"), SHOWN.name);
         if (id === null) return [];
-        return [{ id, name: shown(text(method, "name"), SHOWN.name) ?? id, kind: "auth" }];
+        return [{ id, name: shownText(textIn(method, "name"), SHOWN.name) ?? id, kind: "auth" }];
       });
   }
 
@@ -113,7 +113,7 @@ export class AcpConnection {
   }
 
   questions(): readonly AcpQuestion[] {
-    const asked = [...this.asks.values()].flatMap(questionOf);
+    const asked = [...this.asks.values()].flatMap(acpQuestionOf);
     const since = this.#signInSince;
     if (since === undefined) return asked;
     const options = this.#authMethods;
@@ -129,7 +129,7 @@ const WAITING_ROW = {
   quiet: "waiting",
 } as const;
 
-export function questionOf({ key, ask, askedAtMs }: OpenRequest): readonly AcpQuestion[] {
+export function acpQuestionOf({ key, ask, askedAtMs }: OpenRequest): readonly AcpQuestion[] {
   if (ask === undefined) return [];
   const { kind, text: asked, options } = ask;
   return [{ id: key, kind, text: asked, options, since: new Date(askedAtMs).toISOString() }];
@@ -138,11 +138,11 @@ export function questionOf({ key, ask, askedAtMs }: OpenRequest): readonly AcpQu
 /** "agentInfo" or "clientInfo" in v1; v2 calls both "info". */
 function programIn(value: unknown, name: string): AcpProgram | null {
   const info = field(value, name) ?? field(value, "info");
-  const known = shown(text(info, "name"), SHOWN.name);
+  const known = shownText(textIn(info, "name"), SHOWN.name);
   if (known === null) return null;
   return {
     name: known,
-    title: shown(text(info, "title"), SHOWN.name),
-    version: shown(text(info, "version"), SHOWN.name),
+    title: shownText(textIn(info, "title"), SHOWN.name),
+    version: shownText(textIn(info, "version"), SHOWN.name),
   };
 }

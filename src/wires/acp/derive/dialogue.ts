@@ -7,7 +7,14 @@ import { field } from "../../../core/text.ts";
 import { elicitationIn, isRefused, permissionIn } from "./asks.ts";
 import type { AcpConnection } from "./connection.ts";
 import { said, STATUS_METHOD } from "./form.ts";
-import { idText, number, text, type AcpFrame, type FrameId, type FrameSender } from "./frames.ts";
+import {
+  idText,
+  numberIn,
+  textIn,
+  type AcpFrame,
+  type FrameId,
+  type FrameSender,
+} from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
 import { remember } from "./memory.ts";
 import { isServed } from "./precedence.ts";
@@ -22,7 +29,7 @@ import {
   settleDoubts,
   type AcpSession,
 } from "./session.ts";
-import { baseName, shown } from "./shown.ts";
+import { baseName, shownText } from "./shown.ts";
 import { failTool } from "./tools.ts";
 import { applyUpdate } from "./updates.ts";
 
@@ -130,7 +137,7 @@ export class Dialogue {
 
   #clientAsks({ id, method, params }: RequestFrame): void {
     const sessionId = idText(params, "sessionId");
-    const detail = method === "session/new" ? shown(text(params, "cwd"), SHOWN.path) : null;
+    const detail = method === "session/new" ? shownText(textIn(params, "cwd"), SHOWN.path) : null;
     const about = { method, sessionId, ...(detail === null ? {} : { detail }) };
     const pending = this.#track("client", id, about);
     if (sessionId !== undefined && OPENING.has(method)) {
@@ -155,7 +162,7 @@ export class Dialogue {
 
   #load(session: AcpSession | undefined, { key }: OpenRequest, params: unknown): void {
     if (session === undefined) return;
-    session.cwd = shown(text(params, "cwd"), SHOWN.path) ?? session.cwd;
+    session.cwd = shownText(textIn(params, "cwd"), SHOWN.path) ?? session.cwd;
     if (session.loads.size === 0) session.frozen = shownBefore(session);
     session.loads.add(key);
     session.quietSinceMs = this.#nowMs;
@@ -195,7 +202,7 @@ export class Dialogue {
 
   /** An elicitation may belong to a request instead of a session. */
   #scopeOf(params: unknown): string | undefined {
-    const requestId = number(params, "requestId") ?? idText(params, "requestId");
+    const requestId = numberIn(params, "requestId") ?? idText(params, "requestId");
     const request = requestId === undefined ? undefined : this.#requests.find("client", requestId);
     return idText(params, "sessionId") ?? request?.sessionId;
   }
@@ -226,7 +233,7 @@ export class Dialogue {
 
   #update(session: AcpSession, params: unknown): void {
     const update = field(params, "update");
-    if (ADOPTIONS.has(text(update, "sessionUpdate") ?? "")) {
+    if (ADOPTIONS.has(textIn(update, "sessionUpdate") ?? "")) {
       if (session.loads.size === 0) this.#adopt(session, update);
       return;
     }
@@ -244,8 +251,8 @@ export class Dialogue {
     if (child === undefined || child === parent) return;
     if (child.parentId !== null && child.parentId !== parent.id) return;
     child.parentId = parent.id;
-    child.cwd = shown(text(update, "cwd"), SHOWN.path) ?? child.cwd ?? parent.cwd;
-    child.title = shown(text(update, "title"), SHOWN.name) ?? child.title;
+    child.cwd = shownText(textIn(update, "cwd"), SHOWN.path) ?? child.cwd ?? parent.cwd;
+    child.title = shownText(textIn(update, "title"), SHOWN.name) ?? child.title;
     parent.children.add(child.id);
     const state = field(update, "state");
     if (state === null) child.runState = undefined;
@@ -307,7 +314,7 @@ export class Dialogue {
   /** In v1 the answer ends the turn. Of an unknown version, an answer without a reason is v2's. */
   #prompted(session: AcpSession, result: unknown): void {
     if (session.prompts.size > 0) return;
-    const stopReason = shown(text(result, "stopReason"), SHOWN.name);
+    const stopReason = shownText(textIn(result, "stopReason"), SHOWN.name);
     if (stopReason === null && this.#connection.facts.protocolVersion === null) {
       session.awaitsState = session.runState === undefined;
       return;
@@ -316,7 +323,7 @@ export class Dialogue {
   }
 
   #refused(pending: OpenRequest, session: AcpSession | undefined, error: unknown): void {
-    const code = number(error, "code");
+    const code = numberIn(error, "code");
     if (code === AUTH_REQUIRED) this.#connection.needsSignIn(this.#nowMs);
     if (session === undefined) return;
     switch (pending.method) {
@@ -331,7 +338,7 @@ export class Dialogue {
           endTurn(session, { stopReason: "cancelled", nowMs: this.#nowMs });
           return;
         }
-        const message = shown(text(error, "message")) ?? "unknown";
+        const message = shownText(textIn(error, "message")) ?? "unknown";
         endTurn(session, { stopReason: "error", error: message, nowMs: this.#nowMs });
       }
     }
@@ -361,11 +368,11 @@ function shownBefore({ record }: AcpSession): AcpSession["frozen"] {
 
 /** The file, or the command, of what a client serves. Never its arguments, nor any content. */
 function servedDetail(session: AcpSession, params: unknown): { readonly detail?: string } {
-  const path = text(params, "path");
+  const path = textIn(params, "path");
   const terminalId = idText(params, "terminalId");
   const command = terminalId === undefined ? undefined : session.terminals.get(terminalId);
-  const found = path === undefined ? (text(params, "command") ?? command) : baseName(path);
-  const detail = shown(found, SHOWN.name);
+  const found = path === undefined ? (textIn(params, "command") ?? command) : baseName(path);
+  const detail = shownText(found, SHOWN.name);
   return detail === null ? {} : { detail };
 }
 

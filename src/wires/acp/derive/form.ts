@@ -11,9 +11,9 @@
  * drop it with an error, or fail; it is only sent when it was asked for by name.
  */
 import { field } from "../../../core/text.ts";
-import { text } from "./frames.ts";
+import { textIn } from "./frames.ts";
 import { STATUSES, type AcpSource, type AcpStatus, type StatusForm } from "./record.ts";
-import { shown } from "./shown.ts";
+import { shownText } from "./shown.ts";
 
 /** The key in `_meta` under which a status travels, and under which a client asks for it. */
 export const STATUS_KEY = "rollcall/status";
@@ -41,12 +41,12 @@ const FORMS: readonly StatusForm[] = ["meta", "ext", "variant", "flat"];
 /** The status in the parameters of a `session/update`, in whichever form it came. */
 export function saidIn(params: unknown): SaidStatus | undefined {
   const update = field(params, "update");
-  if (text(update, "sessionUpdate") === STATUS_VARIANT) return said(update, STATUS_VARIANT);
-  if (text(update, "sessionUpdate") === "session_info_update") {
+  if (textIn(update, "sessionUpdate") === STATUS_VARIANT) return said(update, STATUS_VARIANT);
+  if (textIn(update, "sessionUpdate") === "session_info_update") {
     const value = field(field(update, "_meta"), STATUS_KEY);
-    return text(value, "status") === undefined ? undefined : said(value, "meta");
+    return textIn(value, "status") === undefined ? undefined : said(value, "meta");
   }
-  if (update === undefined && text(params, "sessionUpdate") === STATUS_VARIANT) {
+  if (update === undefined && textIn(params, "sessionUpdate") === STATUS_VARIANT) {
     return said(params, STATUS_VARIANT);
   }
   return undefined;
@@ -54,11 +54,11 @@ export function saidIn(params: unknown): SaidStatus | undefined {
 
 /** A word that is not one of the five still says that something goes on. */
 export function said(value: unknown, source: SaidStatus["source"]): SaidStatus {
-  const word = text(value, "status");
+  const word = textIn(value, "status");
   return {
     status: STATUSES.find((status) => status === word) ?? "thinking",
-    message: shown(text(value, "message")),
-    currentTask: shown(text(value, "currentTask")),
+    message: shownText(textIn(value, "message")),
+    currentTask: shownText(textIn(value, "currentTask")),
     source,
   };
 }

@@ -42,28 +42,28 @@ export function requestKey(id: FrameId): string {
   return `${typeof id === "number" ? "n" : "s"}${id}`;
 }
 
-export function text(value: unknown, name: string): string | undefined {
+export function textIn(value: unknown, name: string): string | undefined {
   const found = field(value, name);
   return typeof found === "string" ? found : undefined;
 }
 
-export function number(value: unknown, name: string): number | undefined {
+export function numberIn(value: unknown, name: string): number | undefined {
   const found = field(value, name);
   return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
-export function list(value: unknown, name: string): readonly unknown[] {
+export function listIn(value: unknown, name: string): readonly unknown[] {
   const found = field(value, name);
   return Array.isArray(found) ? found : [];
 }
 
 /** The name of a method, a session, a tool call …: a text that is not empty and not too long. */
 export function idText(value: unknown, name: string): string | undefined {
-  const found = text(value, name);
+  const found = textIn(value, name);
   if (found === undefined || found === "" || found.length > MEMORY.idLength) return undefined;
   return found;
 }
 
 function idIn(value: unknown, name: string): FrameId | undefined {
-  return number(value, name) ?? idText(value, name);
+  return numberIn(value, name) ?? idText(value, name);
 }

@@ -47,7 +47,11 @@ type StatusRow = Pick<DerivedStatus, "status" | "message"> &
 
 export type AcpSessions = ReadonlyMap<string, AcpSession>;
 
-export function derive(session: AcpSession, sessions: AcpSessions, generation = 0): DerivedStatus {
+export function deriveStatus(
+  session: AcpSession,
+  sessions: AcpSessions,
+  generation = 0,
+): DerivedStatus {
   const children = childrenOf(session, sessions, generation);
   const runningChildren = children.filter(({ isRunning }) => isRunning).length;
   const row = rowOf(session, children);
@@ -238,7 +242,7 @@ function childrenOf(
   return [...session.children].flatMap((id) => {
     const child = sessions.get(id);
     if (child === undefined) return [];
-    const { status, message } = derive(child, sessions, generation + 1);
+    const { status, message } = deriveStatus(child, sessions, generation + 1);
     const isWaiting = status === "waiting";
     const isRunning = !isWaiting && status !== "idle";
     return { name: child.title ?? "session", message, isWaiting, isRunning };

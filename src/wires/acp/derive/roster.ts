@@ -2,9 +2,9 @@
  * The sessions of a connection and the record of each, with the times that belong to it: since when
  * it is so, how long it has been quiet, when to look again.
  */
-import { questionOf, type AcpConnection } from "./connection.ts";
+import { acpQuestionOf, type AcpConnection } from "./connection.ts";
 import { MEMORY, QUIET, SHOWN, type QuietSituation } from "./limits.ts";
-import { derive, type DerivedStatus } from "./precedence.ts";
+import { deriveStatus, type DerivedStatus } from "./precedence.ts";
 import { looksLike, URGENCY, type AcpRecord } from "./record.ts";
 import { AcpSession, foregroundTools } from "./session.ts";
 
@@ -63,7 +63,7 @@ export class Roster {
   refresh(session: AcpSession, nowMs: number): readonly AcpRecord[] {
     return this.#lineage(session).flatMap((each) => {
       const before = each.record;
-      const derived = derive(each, this.#sessions);
+      const derived = deriveStatus(each, this.#sessions);
       each.quiet = derived.quiet;
       each.record = this.#recordOf(each, derived, nowMs);
       return before !== undefined && isSame(before, each.record) ? [] : [each.record];
@@ -103,7 +103,7 @@ export class Roster {
       error: session.error,
       openTools: foregroundTools(session).length,
       pendingAsks: session.asks.size,
-      questions: firstOf(session.asks, SHOWN.questions).flatMap(questionOf),
+      questions: firstOf(session.asks, SHOWN.questions).flatMap(acpQuestionOf),
     };
   }
 

@@ -9,13 +9,13 @@
  *                                                                   30 s of silence
  */
 import { field } from "../../../core/text.ts";
-import { idText, list, text } from "./frames.ts";
+import { idText, listIn, textIn } from "./frames.ts";
 import type { SaidStatus } from "./form.ts";
 import { MEMORY, SHOWN, TURN, type QuietSituation } from "./limits.ts";
 import type { Plans } from "./plans.ts";
 import type { OpenRequest } from "./requests.ts";
 import type { AcpRecord, AcpState, AcpStatus } from "./record.ts";
-import { shown } from "./shown.ts";
+import { shownText } from "./shown.ts";
 import { openTools, running, type AcpTool, type Tools } from "./tools.ts";
 
 /** The run state of a session in ACP v2, or of a child by its parent; a new word is "unknown". */
@@ -103,7 +103,7 @@ export function beginTurn(session: AcpSession, prompt: unknown): void {
   session.error = null;
   if (session.backgroundAtMs !== undefined) session.tools.clear();
   session.backgroundAtMs = undefined;
-  session.goal ??= shown(promptText(prompt), SHOWN.goal);
+  session.goal ??= shownText(promptText(prompt), SHOWN.goal);
 }
 
 /** Frames are missing: what was open may have ended in them. */
@@ -166,9 +166,9 @@ export function backgroundEndsAtMs(session: AcpSession): number | undefined {
 
 /** `state_update` of v2, and the state of a child as its parent tells it. */
 export function setRunState(session: AcpSession, update: unknown, nowMs: number): void {
-  const word = text(update, "state");
+  const word = textIn(update, "state");
   if (word === undefined) return;
-  const background = list(update, "background").slice(0, MEMORY.others);
+  const background = listIn(update, "background").slice(0, MEMORY.others);
   const tools = background.flatMap((work) => idText(work, "toolCallId") ?? []);
   session.backgroundTools = new Set(tools);
   session.backgroundWork = background.length - tools.length;
@@ -196,13 +196,13 @@ function stopIn(update: unknown): {
   readonly stopReason: string | null;
   readonly error: string | null;
 } {
-  const stopReason = shown(text(update, "stopReason"), SHOWN.name);
+  const stopReason = shownText(textIn(update, "stopReason"), SHOWN.name);
   if (stopReason !== "error") return { stopReason, error: null };
-  return { stopReason, error: shown(text(field(update, "error"), "message")) ?? "unknown" };
+  return { stopReason, error: shownText(textIn(field(update, "error"), "message")) ?? "unknown" };
 }
 
 function promptText(prompt: unknown): string | undefined {
   if (!Array.isArray(prompt)) return undefined;
-  const texts = prompt.slice(0, SHOWN.options).flatMap((block) => text(block, "text") ?? []);
+  const texts = prompt.slice(0, SHOWN.options).flatMap((block) => textIn(block, "text") ?? []);
   return texts.find((each) => each.trim() !== "");
 }

@@ -6,7 +6,7 @@ import { SHOWN } from "./limits.ts";
 const SLACK = 8;
 
 /** Nothing where nothing is left to be shown. */
-export function shown(text: string | undefined, length: number = SHOWN.message): string | null {
+export function shownText(text: string | undefined, length: number = SHOWN.message): string | null {
   if (text === undefined) return null;
   const line = clean(text.slice(0, length * SLACK))
     .replace(/\s+/gu, " ")

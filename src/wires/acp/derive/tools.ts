@@ -11,10 +11,10 @@
  * Some agents (Gemini CLI, older Qwen Code) first name a call when they ask for permission. It is
  * open from then on, but only assumed to run: when the agent goes on talking, it is over.
  */
-import { idText, list, number, text } from "./frames.ts";
+import { idText, listIn, numberIn, textIn } from "./frames.ts";
 import { MEMORY, SHOWN, type QuietSituation } from "./limits.ts";
 import { URGENCY, type AcpStatus } from "./record.ts";
-import { baseName, cut, shown } from "./shown.ts";
+import { baseName, cut, shownText } from "./shown.ts";
 
 export interface AcpTool {
   readonly id: string;
@@ -65,10 +65,10 @@ export function mergeTool(tools: Tools, patch: unknown, order: number): void {
   const known = tools.get(id);
   const tool: AcpTool = {
     id,
-    kind: word(text(patch, "kind")) ?? known?.kind ?? "other",
-    status: word(text(patch, "status")) ?? known?.status ?? "pending",
-    title: shown(text(patch, "title")) ?? known?.title ?? null,
-    name: shown(text(patch, "name")) ?? known?.name ?? null,
+    kind: word(textIn(patch, "kind")) ?? known?.kind ?? "other",
+    status: word(textIn(patch, "status")) ?? known?.status ?? "pending",
+    title: shownText(textIn(patch, "title")) ?? known?.title ?? null,
+    name: shownText(textIn(patch, "name")) ?? known?.name ?? null,
     location: locationIn(patch) ?? known?.location ?? null,
     order,
     isAssumed: false,
@@ -151,11 +151,11 @@ export function withMore(message: string, more: number): string {
 }
 
 function locationIn(patch: unknown): string | undefined {
-  const [first] = list(patch, "locations");
-  const path = text(first, "path");
-  const name = path === undefined ? null : shown(baseName(path), SHOWN.name);
+  const [first] = listIn(patch, "locations");
+  const path = textIn(first, "path");
+  const name = path === undefined ? null : shownText(baseName(path), SHOWN.name);
   if (name === null) return undefined;
-  const line = number(first, "line");
+  const line = numberIn(first, "line");
   return line === undefined ? name : `${name}:${line}`;
 }
 

@@ -4,11 +4,11 @@
  */
 import { field } from "../../../core/text.ts";
 import { saidIn } from "./form.ts";
-import { idText, number, text } from "./frames.ts";
+import { idText, numberIn, textIn } from "./frames.ts";
 import { MEMORY, SHOWN } from "./limits.ts";
 import { removePlan, setPlan, setTodos, updatePlan } from "./plans.ts";
 import { admitsWork, hasTurn, setRunState, type AcpSession } from "./session.ts";
-import { cut, shown } from "./shown.ts";
+import { cut, shownText } from "./shown.ts";
 import { endAssumed, mergeTool } from "./tools.ts";
 
 export interface UpdateContext {
@@ -34,7 +34,7 @@ const WORK: ReadonlySet<string> = new Set([
 
 export function applyUpdate(session: AcpSession, params: unknown, context: UpdateContext): void {
   const update = field(params, "update");
-  const variant = text(update, "sessionUpdate");
+  const variant = textIn(update, "sessionUpdate");
   if (session.loads.size > 0) {
     // This is history, but the state is a snapshot of now: a resumed session must send it.
     if (variant === "state_update" && context.hasStates)
@@ -79,7 +79,7 @@ function change(session: AcpSession, { variant, update, context }: Change): void
       return;
     case "compaction_update":
       return setMember(session.compactions, idText(update, "compactionId"), {
-        isIn: text(update, "status") === "in_progress",
+        isIn: textIn(update, "status") === "in_progress",
       });
     case "plan":
       return setPlan(session.plans, update);
@@ -91,13 +91,13 @@ function change(session: AcpSession, { variant, update, context }: Change): void
       if (context.hasStates) setRunState(session, update, context.nowMs);
       return;
     case "session_info_update":
-      session.title = shown(text(update, "title"), SHOWN.name) ?? session.title;
+      session.title = shownText(textIn(update, "title"), SHOWN.name) ?? session.title;
       session.retry = retryIn(update) ?? session.retry;
       return;
     case "async_task_spawned":
     case "async_task_state_update":
       return setMember(session.tasks, idText(update, "asyncTaskId"), {
-        isIn: !TASK_OVER.has(text(update, "state") ?? "running"),
+        isIn: !TASK_OVER.has(textIn(update, "state") ?? "running"),
       });
   }
 }
@@ -121,8 +121,8 @@ function isEmptyChunk(variant: string, update: unknown): boolean {
   const content = field(update, "content");
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   return !blocks.some((block) => {
-    const type = text(block, "type");
-    return type === "text" ? text(block, "text") !== "" : type !== undefined;
+    const type = textIn(block, "type");
+    return type === "text" ? textIn(block, "text") !== "" : type !== undefined;
   });
 }
 
@@ -130,8 +130,8 @@ function isEmptyChunk(variant: string, update: unknown): boolean {
 function retryIn(update: unknown): string | undefined {
   const retry = field(field(update, "_meta"), "opencode/retry");
   if (typeof retry !== "object" || retry === null) return undefined;
-  const attempt = number(retry, "attempt");
-  const reason = shown(text(field(retry, "error"), "message"));
+  const attempt = numberIn(retry, "attempt");
+  const reason = shownText(textIn(field(retry, "error"), "message"));
   const head = attempt === undefined ? "Retrying" : `Retrying (attempt ${attempt})`;
   return reason === null ? head : cut(`${head}: ${reason}`, SHOWN.message);
 }

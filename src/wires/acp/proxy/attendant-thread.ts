@@ -6,7 +6,7 @@
  *      │                                        └── too late ──▶ stopped
  *      └── failed: complained of, once ──▶ no observer
  */
-import { inTime } from "../../../machine/waiting.ts";
+import { unlessLate } from "../../../machine/waiting.ts";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
 import type { FrameSender } from "../derive/frames.ts";
@@ -64,7 +64,7 @@ export class AttendantThread {
     if (this.#isGone) return;
     this.#feed.flush();
     if (how) this.#post([{ kind: "ended", how }]);
-    await inTime(this.#clock, how ? FEED.lastMs : 0, this.#gone);
+    await unlessLate(this.#clock, how ? FEED.lastMs : 0, this.#gone);
     await this.#worker.terminate();
   }
 

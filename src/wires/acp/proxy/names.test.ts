@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nameOf } from "./names.ts";
+import { programName } from "./names.ts";
 
 test.each([
   [["/usr/bin/gemini", "--acp"], "gemini"],
@@ -10,5 +10,5 @@ test.each([
   [["sh", "-c", "exec something long"], "sh"],
   [["C:\\x y\\weird agent!.exe"], "C-x-y-weird-agent"],
 ])("%j is called %s", ([command = "", ...args], name) => {
-  expect(nameOf(command, args).replace(/-$/, "")).toBe(name);
+  expect(programName(command, args).replace(/-$/, "")).toBe(name);
 });

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 const RUNNERS = /^(?:node|npx|npm|pnpm|yarn|bunx?|deno|uvx?|uv|pipx|python[\d.]*|env|sh|bash)$/;
 const NAME_LENGTH = 40;
 
-export function nameOf(command: string, args: readonly string[]): string {
+export function programName(command: string, args: readonly string[]): string {
   const program = plain(command);
   if (!RUNNERS.test(program)) return program;
   const named = args.find((word) => !word.startsWith("-") && !/[\s=]/.test(word));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { metaOf, reportOf, taskOf, type SessionPresence } from "./presence.ts";
+import { metaOf, proxyReport, taskOf, type SessionPresence } from "./presence.ts";
 import { AT, PERMISSION, record, WAITING } from "../../../../test/support/acp-proxy/fixture.ts";
 
 function presence(changes: Parameters<typeof record>[0] = {}): SessionPresence {
@@ -51,7 +51,7 @@ test("a file says the question with its options, and what no field of the format
 
 describe("a report to the fleet", () => {
   test("has the axes, the question, and the rule of each", () => {
-    const report = reportOf(presence({ ...WAITING, currentTask: "Step 1/2: Look" }), IDENTITY);
+    const report = proxyReport(presence({ ...WAITING, currentTask: "Step 1/2: Look" }), IDENTITY);
     expect(report).toMatchObject({
       alias: "acp:a",
       agentId: "a",
@@ -78,7 +78,7 @@ describe("a report to the fleet", () => {
 
   test("says so when frames went by unread, and the file says how many", () => {
     const unread = { ...presence(), unreadFrames: 2 };
-    const { activity } = reportOf(unread, IDENTITY).facts;
+    const { activity } = proxyReport(unread, IDENTITY).facts;
     expect(activity?.rule).toBe("derived from its ACP frames; some of its frames were not read");
     expect(metaOf(unread)).toMatchObject({ acp: { unread_frames: 2 } });
   });
@@ -90,7 +90,10 @@ describe("a report to the fleet", () => {
     ["max_tokens", "failed"],
     ["something_new", "success"],
   ])("a turn that ended with %s is a %s", (stopReason, outcome) => {
-    const { facts } = reportOf(presence({ state: "idle", status: "idle", stopReason }), IDENTITY);
+    const { facts } = proxyReport(
+      presence({ state: "idle", status: "idle", stopReason }),
+      IDENTITY,
+    );
     expect(facts.outcome?.value).toBe(outcome);
     expect(facts.question).toBeUndefined();
   });
@@ -102,7 +105,7 @@ describe("a report to the fleet", () => {
       stopReason: "error",
       error: "no credit",
     } as const;
-    const { facts } = reportOf(presence(ended), IDENTITY);
+    const { facts } = proxyReport(presence(ended), IDENTITY);
     expect(facts.outcome).toMatchObject({ value: "failed", text: "no credit" });
   });
 });

@@ -87,7 +87,10 @@ export interface Identity {
   readonly process: NonNullable<Facts["process"]>;
 }
 
-export function reportOf(presence: SessionPresence, { alias, agentId, process }: Identity): Report {
+export function proxyReport(
+  presence: SessionPresence,
+  { alias, agentId, process }: Identity,
+): Report {
   const { record, name, workspace, goal, unreadFrames, atMs } = presence;
   const [question] = record.questions;
   const { message, currentTask } = record;

@@ -10,7 +10,7 @@ import { writeMeta, type OwnMeta } from "../../files/meta.ts";
 import { StatusEmitter } from "../../files/emitter.ts";
 import { tmuxPane, type Environment } from "../../../machine/surroundings.ts";
 import { Courier, type CourierOptions } from "./courier.ts";
-import { metaOf, reportOf, taskOf, type Identity, type SessionPresence } from "./presence.ts";
+import { metaOf, proxyReport, taskOf, type Identity, type SessionPresence } from "./presence.ts";
 
 export interface PublisherOptions extends Pick<CourierOptions, "deliver"> {
   /** Names the status file, and the report. */
@@ -78,7 +78,7 @@ export class Publisher implements AsyncDisposable {
     });
     if (goal !== null && goal !== this.#goal) this.#emitter.goal((this.#goal = goal));
     this.#emitter.task(taskOf(presence));
-    this.#courier.send(reportOf(presence, this.#identity));
+    this.#courier.send(proxyReport(presence, this.#identity));
   }
 
   /** Something went by that changed nothing. */
@@ -108,7 +108,7 @@ export class Publisher implements AsyncDisposable {
 
   #lastReport(): Report | undefined {
     if (!this.#latest) return undefined;
-    const report = reportOf(this.#latest, this.#identity);
+    const report = proxyReport(this.#latest, this.#identity);
     const { question: _, ...facts } = report.facts;
     const atMs = Math.max(report.order, Math.floor(this.#clock.wallMs()));
     const liveness = { value: "exited", rule: "its process ended" } as const;

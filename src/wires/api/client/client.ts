@@ -10,7 +10,7 @@ import { followEvents, type EventsOptions, type StreamItem } from "./events.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { HTTP_CLIENT } from "../../../net/http/limits.ts";
 import { incompatible } from "../../../net/http/refusal.ts";
-import { open, readBody, type DaemonLink } from "../../../net/http/request.ts";
+import { open, readAnswer, type DaemonLink } from "../../../net/http/request.ts";
 import { localToken } from "../../../net/http/target.ts";
 import { DEFAULT_URL, parseUrl } from "../../../net/http/url.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
@@ -71,13 +71,13 @@ export class Client {
       body: JSON.stringify(body),
       answerMs: HTTP_CLIENT.answerMs + (options.waitMs ?? 0),
     });
-    return this.#json(path, await readBody(url, response));
+    return this.#json(path, await readAnswer(url, response));
   }
 
   /** The body at a path, not parsed. */
   async text(path: string, options: GetOptions = {}): Promise<string> {
     const url = new URL(this.url + path);
-    return readBody(url, await open(url, { ...this.#link, signal: options.signal }));
+    return readAnswer(url, await open(url, { ...this.#link, signal: options.signal }));
   }
 
   /** Every event after `from`, in order, once each, then live; across restarts of the daemon. */

@@ -10,7 +10,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { RuntimeMessage, Welcome } from "../codec/messages.ts";
 import { decodeReply } from "../codec/reading.ts";
 import type { Transport, TransportEnding } from "../server/transport.ts";
-import { frameOf, type NewId, type OutgoingHead } from "./frames.ts";
+import { outgoingFrame, type NewId, type OutgoingHead } from "./frames.ts";
 import { toldError } from "./job.ts";
 import { ARCP_CLIENT } from "./limits.ts";
 
@@ -78,7 +78,9 @@ export class ClientConnection {
   }
 
   send(type: string, head: Omit<OutgoingHead, "sessionId">, payload: object): void {
-    this.#options.transport.send(frameOf(type, { ...head, sessionId: this.#sessionId }, payload));
+    this.#options.transport.send(
+      outgoingFrame(type, { ...head, sessionId: this.#sessionId }, payload),
+    );
   }
 
   /** Takes nothing more for now; the runtime is told that we live. Idempotent. */

@@ -22,7 +22,7 @@ export function idMaker(nowMs: () => number): NewId {
   return ulids({ nowMs, fillRandom: (bytes) => void randomFillSync(bytes) });
 }
 
-export function frameOf(type: string, head: OutgoingHead, payload: object): string {
+export function outgoingFrame(type: string, head: OutgoingHead, payload: object): string {
   const { id, sessionId, jobId, traceId, extensions } = head;
   return JSON.stringify({
     arcp: "1.1",
@@ -54,7 +54,7 @@ export function helloFrame(id: string, { client, token, features, resume }: Hell
       last_event_seq: resume.lastEventSeq,
     },
   };
-  return frameOf("session.hello", { id: `hello_${id}` }, payload);
+  return outgoingFrame("session.hello", { id: `hello_${id}` }, payload);
 }
 
 export function submitPayload(options: SubmitOptions): object {

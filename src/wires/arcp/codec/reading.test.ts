@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { amountText } from "../../../core/jobs/decimal.ts";
 import type { RuntimeMessage } from "./messages.ts";
-import { budgetOf, decodeReply } from "./reading.ts";
+import { budgetIn, decodeReply } from "./reading.ts";
 import { frame, REPLIES } from "../../../../test/support/arcp/frames.ts";
 
 function decoded(text: string): RuntimeMessage {
@@ -52,7 +52,7 @@ test.each([
   [null, undefined],
   [[1], undefined],
 ])("a budget %j is %s", (budget, expected) => {
-  const amount = budgetOf(budget).get("USD");
+  const amount = budgetIn(budget).get("USD");
   expect(amount === undefined ? undefined : amountText(amount)).toBe(expected);
 });
 

@@ -116,7 +116,7 @@ function acceptedOf({ envelope, fields, payload }: OpenedFrame): Accepted {
     acceptedAt: textIn(payload, "accepted_at"),
     lease: leaseIn(payload),
     leaseConstraints: expiresAtMs === undefined ? undefined : { expiresAtMs },
-    budget: budgetOf(payload["budget"]),
+    budget: budgetIn(payload["budget"]),
     credentials: Array.isArray(credentials) ? credentials.flatMap(credentialOf) : [],
     requestId: textIn(payload, "request_id"),
     parentJobId: textIn(payload, "parent_job_id"),
@@ -140,7 +140,7 @@ function credentialOf(value: unknown): readonly CredentialShape[] {
 }
 
 /** `{"USD": 2.5}`, `{"USD": "2.5"}` and `{"USD": "USD:2.5"}` say the same. */
-export function budgetOf(value: unknown): ReadonlyMap<string, Amount> {
+export function budgetIn(value: unknown): ReadonlyMap<string, Amount> {
   const budget = new Map<string, Amount>();
   if (!isRecord(value)) return budget;
   for (const [currency, said] of Object.entries(value)) {
@@ -192,7 +192,7 @@ function subscribedOf({ envelope, fields, payload }: OpenedFrame): Subscribed {
     status: textIn(payload, "current_status") ?? "running",
     agent: textIn(payload, "agent") ?? "unknown",
     lease: leaseIn(payload),
-    budget: budgetOf(payload["budget"]),
+    budget: budgetIn(payload["budget"]),
     parentJobId: textIn(payload, "parent_job_id"),
     subscribedFrom: wholeIn(payload, "subscribed_from") ?? 0,
     // The Python runtime counts what it replayed.

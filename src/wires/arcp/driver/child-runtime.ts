@@ -9,7 +9,7 @@
  * Jobs of a process that ends fail with what may be retried, each once; those that come while it
  * starts wait for it. It inherits our environment but for our own settings, which may hold secrets.
  */
-import { inTime } from "../../../machine/waiting.ts";
+import { unlessLate } from "../../../machine/waiting.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { ArcpClient } from "../client/client.ts";
@@ -189,7 +189,7 @@ export class ChildRuntime implements AsyncDisposable {
 
   /** Its streams may end before it does: why it ended, if that is known in a moment. */
   async #soon(gone: Promise<string>, otherwise: string): Promise<string> {
-    return (await inTime(this.#options.clock, CHILD.graceMs, gone)) ?? otherwise;
+    return (await unlessLate(this.#options.clock, CHILD.graceMs, gone)) ?? otherwise;
   }
 
   async #stop(child: ChildProcess, gone: Promise<string>): Promise<void> {

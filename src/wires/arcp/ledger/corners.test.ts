@@ -10,7 +10,7 @@ import { play } from "../../../../test/support/arcp/fixture.ts";
 import { contentsOf } from "../../../../test/support/arcp/old-file.ts";
 import { quiet } from "../../../../test/support/engine/fixture.ts";
 import { frameText } from "../codec/encode.ts";
-import { digestOf } from "../server/verifiers.ts";
+import { tokenDigest } from "../server/verifiers.ts";
 import { importLedger } from "./import.ts";
 import { appendAt } from "../../../../test/support/log/append.ts";
 
@@ -69,7 +69,7 @@ test("a session whose frames were all acknowledged and forgotten keeps its numbe
 });
 
 test("its client resumes after that number, and the next frame has the next one", async () => {
-  const token = digestOf("rt_old").toString("base64url");
+  const token = tokenDigest("rt_old").toString("base64url");
   const store = await left([session("sess_A", { token }), job("job_1")], {
     sess_A: [logged("job_1", 1, "one"), logged("job_1", 2, "two")],
   });

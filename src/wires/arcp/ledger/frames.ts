@@ -19,7 +19,7 @@ export interface LedgerFrame {
 const PAYLOAD = ',"payload":';
 const BODY = ',"body":';
 
-export function readFrame(frame: string): LedgerFrame {
+export function readLedgerFrame(frame: string): LedgerFrame {
   const { fields, last: payload } = cut(frame, PAYLOAD);
   const { type, job_id: jobId = "" } = fields;
   return { jobId, entry: type === "job.event" ? eventOf(payload) : endOf(payload) };

@@ -23,7 +23,7 @@ import {
   type SessionStreamEntry,
 } from "../../../core/job-stream.ts";
 import type { Streams } from "../../../log/streams.ts";
-import { FRAME_STREAMS, framesAfter, isLagNotice, readFrame } from "./frames.ts";
+import { FRAME_STREAMS, framesAfter, isLagNotice, readLedgerFrame } from "./frames.ts";
 import type { LedgerJob } from "./records.ts";
 
 /** Enough for a sync to be worth it, few enough to hold in memory. */
@@ -64,7 +64,7 @@ export class FrameImport {
   }
 
   async #takeFrame(sessionId: string, seq: number, frame: string): Promise<void> {
-    const { jobId, entry: read } = readFrame(frame);
+    const { jobId, entry: read } = readLedgerFrame(frame);
     const job = this.#jobs.get(jobId);
     // The ledger knows better than the frame, which has a code of the protocol.
     const isKnown = read.kind === "end" && job?.ending !== undefined;

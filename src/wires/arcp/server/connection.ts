@@ -10,7 +10,7 @@
 import type { By } from "../../../core/by.ts";
 import { codeOf } from "../../../core/errors.ts";
 import type { Alarm, AlarmListener } from "./alarms.ts";
-import { Dispatch, refusalOf } from "./dispatch.ts";
+import { Dispatch, frameRefusal } from "./dispatch.ts";
 import {
   frameText,
   sessionErrorPayload,
@@ -271,7 +271,7 @@ type FirstFrame =
   | { readonly ok: false; readonly error: ArcpError; readonly answered: AnsweredRequest };
 
 function helloOf(decoded: DecodeResult<ClientMessage>): FirstFrame {
-  if (!decoded.ok) return { ok: false, ...refusalOf(decoded) };
+  if (!decoded.ok) return { ok: false, ...frameRefusal(decoded) };
   const { message } = decoded;
   if (message.type === "session.hello") return { ok: true, message };
   const error = arcpError("INVALID_REQUEST", "the first frame is not a session.hello");

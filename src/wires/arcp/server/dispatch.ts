@@ -100,7 +100,7 @@ export class Dispatch {
   }
 
   #refuse(refusal: FrameRefusal): void {
-    const { error, answered } = refusalOf(refusal);
+    const { error, answered } = frameRefusal(refusal);
     const { requestId: id, requestType, traceId } = refusal;
     if (requestType !== "job.submit") {
       this.#reply(() => this.#connection.sendError(error, answered, traceId));
@@ -365,7 +365,7 @@ function jobIdOf(cursor: string): string {
   throw invalidArgument("cursor is not one that was given out");
 }
 
-export function refusalOf(refusal: FrameRefusal): {
+export function frameRefusal(refusal: FrameRefusal): {
   readonly error: ArcpError;
   readonly answered: AnsweredRequest;
 } {

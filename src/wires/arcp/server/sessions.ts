@@ -31,7 +31,7 @@ import { LiveSession, type SessionTerms } from "./session.ts";
 import { RESUME } from "./session-limits.ts";
 import { numberedEntries, type NumberedEntry, type StreamPlace } from "./stream-reader.ts";
 import { LiveSubscription } from "./subscription.ts";
-import { digestOf } from "./verifiers.ts";
+import { tokenDigest } from "./verifiers.ts";
 
 export interface LiveSessionsOptions {
   readonly streams: Streams;
@@ -270,7 +270,7 @@ export class LiveSessions {
         sessionId,
         principal,
         ...terms,
-        tokenHash: digestOf(resumeToken).toString("base64url"),
+        tokenHash: tokenDigest(resumeToken).toString("base64url"),
         newTokenHash,
         isUnproven: this.#isUnproven(session),
         isKept: lastEventSeq <= session.head && lastEventSeq >= session.oldest - 1,
@@ -372,7 +372,7 @@ export class LiveSessions {
 
 function newToken(): { readonly token: string; readonly tokenHash: string } {
   const token = `rt_${randomBytes(32).toString("hex")}`;
-  return { token, tokenHash: digestOf(token).toString("base64url") };
+  return { token, tokenHash: tokenDigest(token).toString("base64url") };
 }
 
 function cannotBeResumed(): RollcallError {

@@ -22,17 +22,17 @@ export function staticTokens(tokens: Readonly<Record<string, string>>): Verifier
     if (token === "" || principal === "") {
       throw invalidArgument("a token and its principal must not be empty");
     }
-    return { digest: digestOf(token), principal };
+    return { digest: tokenDigest(token), principal };
   });
   return (token) => {
-    const digest = digestOf(token);
+    const digest = tokenDigest(token);
     let found: string | undefined;
     for (const each of known) if (timingSafeEqual(each.digest, digest)) found = each.principal;
     return found;
   };
 }
 
-export function digestOf(token: string): Buffer {
+export function tokenDigest(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 

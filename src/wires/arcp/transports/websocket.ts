@@ -12,7 +12,7 @@ import { WebSocket, type RawData } from "ws";
 import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import { daemonAgent } from "../../../net/http/agent.ts";
 import { decodeError } from "../../../net/http/refusal.ts";
-import { readBody } from "../../../net/http/request.ts";
+import { readAnswer } from "../../../net/http/request.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
 import { failureReason } from "../../../net/reasons.ts";
 import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
@@ -91,7 +91,7 @@ export async function connectWebSocket(
 
 /** The reason of a daemon that refuses; all other answers are told by their number. */
 async function refusalIn(url: string, response: IncomingMessage): Promise<Error> {
-  const body = await readBody(new URL(url), response).catch(() => "");
+  const body = await readAnswer(new URL(url), response).catch(() => "");
   const { code, message } = decodeError(body);
   const isRefusal = code === "UNAUTHENTICATED" || code === "PERMISSION_DENIED";
   if (isRefusal && message !== undefined) return new RollcallError(code, message);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseAddress } from "./address.ts";
+import { keeperAddress } from "./address.ts";
 
 test.each([
   [undefined, "127.0.0.1:7070"],
@@ -10,7 +10,7 @@ test.each([
   ["[::]:7070", "[::1]:7070"],
   ["[fe80::1]:7070", "[fe80::1]:7070"],
 ])("%j is called at %s", (text, address) => {
-  expect(parseAddress(text)).toBe(address);
+  expect(keeperAddress(text)).toBe(address);
 });
 
 test.each([
@@ -23,5 +23,5 @@ test.each([
   "::1:7070",
   "ho%st:1",
 ])("%j is refused, with what is wanted", (text) => {
-  expect(() => parseAddress(text)).toThrow(`the address is "${text}": give it as HOST:PORT`);
+  expect(() => keeperAddress(text)).toThrow(`the address is "${text}": give it as HOST:PORT`);
 });

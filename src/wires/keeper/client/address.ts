@@ -12,7 +12,7 @@ const LOCAL: Readonly<Record<string, string>> = {
   "[::]": "[::1]",
 };
 
-export function parseAddress(text: string | undefined): string {
+export function keeperAddress(text: string | undefined): string {
   const { host = "%", port = "" } = SHAPE.exec(text || DEFAULT_ADDRESS)?.groups ?? {};
   const address = `${LOCAL[host] ?? host}:${port}`;
   if (!URL.canParse(`http://${address}`) || Number(port) === 0) {

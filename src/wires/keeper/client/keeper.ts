@@ -21,7 +21,7 @@ import type { ServerTrust } from "../../../net/tls/trust.ts";
 import { socketPath } from "../../../machine/places.ts";
 import { RegistryService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { acquire, acquireInTime, type AcquireOptions } from "./acquire.ts";
-import { DEFAULT_ADDRESS, parseAddress } from "./address.ts";
+import { DEFAULT_ADDRESS, keeperAddress } from "./address.ts";
 import { KeeperAgent } from "./agent.ts";
 import { agentFrom, secondsOf } from "./from-wire.ts";
 import type { LeaseHandle } from "./lease.ts";
@@ -84,7 +84,7 @@ export class Keeper implements AsyncDisposable {
 
   constructor(options: KeeperConnectOptions = {}) {
     const { clock = systemClock, random = Math.random, limits = {} } = options;
-    this.address = parseAddress(options.address ?? process.env["ROLLCALL_ADDR"]);
+    this.address = keeperAddress(options.address ?? process.env["ROLLCALL_ADDR"]);
     const { socket = this.address === DEFAULT_ADDRESS && socketPath() } = options;
     const channel = new GrpcChannel({
       address: this.address,

@@ -12,7 +12,7 @@ import { RegistryService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { RENEW_TASK } from "../server/metadata.ts";
 import type { Life } from "./presence.ts";
 import { Renewal } from "./renewal.ts";
-import { fenceOf, type KeeperClaim } from "./tasks.ts";
+import { claimMetadata, type KeeperClaim } from "./tasks.ts";
 import type { KeeperWire } from "./wire.ts";
 
 export class KeptClaim {
@@ -54,7 +54,7 @@ export class KeptClaim {
 
   #keep(wire: KeeperWire, ttlMs: number): Renewal {
     const { task, agentId } = this.claim;
-    const metadata = { ...fenceOf(this.claim), [RENEW_TASK]: task.id };
+    const metadata = { ...claimMetadata(this.claim), [RENEW_TASK]: task.id };
     return new Renewal({
       clock: wire.clock,
       random: wire.random,

@@ -75,14 +75,14 @@ export class KeeperTasks {
     options: KeeperCallOptions = {},
   ): Promise<void> {
     const { task, agentId } = claim;
-    const sent = { ...options, metadata: fenceOf(claim) };
+    const sent = { ...options, metadata: claimMetadata(claim) };
     await this.#wire.call(method.completeTask, { taskId: task.id, agentId, output }, sent);
   }
 
   /** Back to the queue, or the end of it when no retry is left. */
   async fail(claim: ClaimRef, reason: string, options: KeeperCallOptions = {}): Promise<void> {
     const { task, agentId } = claim;
-    const sent = { ...options, metadata: fenceOf(claim) };
+    const sent = { ...options, metadata: claimMetadata(claim) };
     await this.#wire.call(method.failTask, { taskId: task.id, agentId, reason }, sent);
   }
 
@@ -118,7 +118,7 @@ export function decodeJson(bytes: Uint8Array): unknown {
   }
 }
 
-export function fenceOf({ token }: ClaimRef): Readonly<Record<string, string>> {
+export function claimMetadata({ token }: ClaimRef): Readonly<Record<string, string>> {
   return token === undefined ? {} : { [FENCING_TOKEN]: String(token) };
 }
 

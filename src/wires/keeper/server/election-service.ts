@@ -12,7 +12,7 @@ import {
   ResignResponseSchema,
   type ElectionService,
 } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
-import { placeOf } from "./registry-service.ts";
+import { startOfWatch } from "./registry-service.ts";
 import type { Handlers } from "../../../net/grpc/service.ts";
 import { electionState } from "./to-proto.ts";
 
@@ -32,7 +32,7 @@ export function electionService(engine: Engine): Handlers<typeof ElectionService
       check(key("group", group));
       const access = accessTo(ELECTIONS.watchElection, { group });
       const isVisible = mayStill(engine, call.by.principal, access);
-      const options = { prefixes: ["leader.changed"], isVisible, ...placeOf(engine, call) };
+      const options = { prefixes: ["leader.changed"], isVisible, ...startOfWatch(engine, call) };
       const watch = engine.watch(options);
       return new EventFeed(
         watch,

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { prose } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
-import { numberFrom, policyOf, reasonOf, tokenOf, wantedStatusOf } from "./from-proto.ts";
+import { numberInHeader, policyOf, keptReason, tokenOf, wantedStatusOf } from "./from-proto.ts";
 import {
   FencingTokenSchema,
   PolicySchema,
@@ -20,8 +20,8 @@ describe("the reason of a failure", () => {
     ["é".repeat(2_000), "é".repeat(FIELD.reasonLength)],
     [`${"x".repeat(FIELD.reasonLength - 1)}😀`, "x".repeat(FIELD.reasonLength - 1)],
   ])("%j is kept as what the rules take", (said, kept) => {
-    expect(reasonOf(said)).toBe(kept);
-    expect(prose("reason", reasonOf(said), FIELD.reasonLength)).toBeUndefined();
+    expect(keptReason(said)).toBe(kept);
+    expect(prose("reason", keptReason(said), FIELD.reasonLength)).toBeUndefined();
   });
 });
 
@@ -55,7 +55,7 @@ test.each(["", "-1", "1.5", "1e3", "0x10", "9007199254740992", "9999999999999999
       header: () => text,
       tell: () => undefined,
     };
-    expect(() => numberFrom(call, "rollcall-from-sequence")).toThrow(
+    expect(() => numberInHeader(call, "rollcall-from-sequence")).toThrow(
       "rollcall-from-sequence is not a whole number",
     );
   },

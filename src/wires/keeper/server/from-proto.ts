@@ -15,7 +15,7 @@ import {
 import type { GrpcCall } from "../../../net/grpc/service.ts";
 import { FENCING_TOKEN } from "./metadata.ts";
 
-export function msOf(ttlSeconds: number): number {
+export function ttlMsOf(ttlSeconds: number): number {
   return ttlSeconds * 1000;
 }
 
@@ -81,13 +81,13 @@ export function base64Of(bytes: Uint8Array): string {
  * Why a task failed, cut and cleaned to what is kept: often it is the whole output of a program,
  * and refusing that would leave the task claimed until its time is up.
  */
-export function reasonOf(reason: string): string {
+export function keptReason(reason: string): string {
   const clean = reason.replaceAll(/[^\P{Cc}\t\n\r]/gu, "").trim();
   return clean.slice(0, FIELD.reasonLength).replace(/[\uD800-\uDBFF]$/, "");
 }
 
 /** A number that came along as text. */
-export function numberFrom(call: GrpcCall, name: string): number | undefined {
+export function numberInHeader(call: GrpcCall, name: string): number | undefined {
   const text = call.header(name);
   if (text === undefined) return undefined;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
@@ -96,8 +96,8 @@ export function numberFrom(call: GrpcCall, name: string): number | undefined {
 }
 
 /** The token of a claim, from callers that send it along. */
-export function fenceOf(call: GrpcCall): { readonly token?: number } {
-  const token = numberFrom(call, FENCING_TOKEN);
+export function claimTokenOf(call: GrpcCall): { readonly token?: number } {
+  const token = numberInHeader(call, FENCING_TOKEN);
   return token === undefined ? {} : { token };
 }
 

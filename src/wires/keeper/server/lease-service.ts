@@ -1,7 +1,7 @@
 /** One agent at a time may work on a task; whoever holds the lease proves it by its token. */
 import { create } from "@bufbuild/protobuf";
 import type { Engine } from "../../../engine/engine.ts";
-import { msOf, tokenOf } from "./from-proto.ts";
+import { ttlMsOf, tokenOf } from "./from-proto.ts";
 import {
   AcquireLeaseResponseSchema,
   ReleaseLeaseResponseSchema,
@@ -14,14 +14,14 @@ import { leaseMessage } from "./to-proto.ts";
 export function leaseService(engine: Engine): Handlers<typeof LeaseService> {
   return {
     async acquireLease({ taskId, agentId, ttlSeconds }, { by }) {
-      const ttlMs = msOf(ttlSeconds);
+      const ttlMs = ttlMsOf(ttlSeconds);
       const command = { type: "lease.acquire", taskId, agentId, ttlMs } as const;
       const { acquired, lease } = await engine.execute(command, by);
       return create(AcquireLeaseResponseSchema, { acquired, lease: leaseMessage(lease) });
     },
 
     async renewLease({ taskId, agentId, token: given, ttlSeconds }, { by }) {
-      const [token, ttlMs] = [tokenOf(given), msOf(ttlSeconds)];
+      const [token, ttlMs] = [tokenOf(given), ttlMsOf(ttlSeconds)];
       const command = { type: "lease.renew", taskId, agentId, token, ttlMs } as const;
       const lease = await engine.execute(command, by);
       return create(RenewLeaseResponseSchema, { lease: leaseMessage(lease) });

@@ -15,7 +15,7 @@ import { TABLE } from "../../../operations/table.ts";
 import { bounded, jsonBytes } from "./answer.ts";
 import { EventFeed } from "./event-feed.ts";
 import type { AgentFinder } from "./finder.ts";
-import { cardOf, fenceOf, granted, msOf, numberFrom } from "./from-proto.ts";
+import { cardOf, claimTokenOf, granted, ttlMsOf, numberInHeader } from "./from-proto.ts";
 import {
   DeregisterResponseSchema,
   FindResponseSchema,
@@ -36,7 +36,7 @@ export function registryService(
 ): Handlers<typeof RegistryService> {
   return {
     async register({ card, ttlSeconds }, call) {
-      const ttlMs = msOf(ttlSeconds);
+      const ttlMs = ttlMsOf(ttlSeconds);
       const key = newAgentKey();
       const facts = { card: cardOf(card), ttlMs, keyHash: secretHash(key) };
       const agent = await engine.execute({ type: "agent.register", ...facts }, call.by);
@@ -49,7 +49,7 @@ export function registryService(
       const taskId = call.header(RENEW_TASK);
       if (taskId === undefined) return HEARD;
       permit(call.by, TABLE.tasks.renew.access, { taskId });
-      const command = { type: "task.renew", taskId, agentId, ...fenceOf(call) } as const;
+      const command = { type: "task.renew", taskId, agentId, ...claimTokenOf(call) } as const;
       const task = await engine.execute(command, call.by);
       call.tell(CLAIM_TTL_MS, String(task.ttlMs));
       return HEARD;
@@ -84,7 +84,7 @@ export function registryService(
     watch({ topics }, call) {
       const { by } = call;
       const isVisible = shownTo(engine, by.principal);
-      const options = { prefixes: topics, isVisible, ...placeOf(engine, call) };
+      const options = { prefixes: topics, isVisible, ...startOfWatch(engine, call) };
       return new EventFeed(engine.watch(options));
     },
   };
@@ -93,9 +93,9 @@ export function registryService(
 const HEARD = create(HeartbeatResponseSchema);
 
 /** A new subscriber gets its cursor first, so it can resume even before the first event. */
-export function placeOf(engine: Engine, call: GrpcCall): Pick<WatchOptions, "from" | "by"> {
+export function startOfWatch(engine: Engine, call: GrpcCall): Pick<WatchOptions, "from" | "by"> {
   const { by } = call;
-  const from = numberFrom(call, FROM_SEQUENCE);
+  const from = numberInHeader(call, FROM_SEQUENCE);
   if (from !== undefined) return { from, by };
   call.tell(SEQUENCE_HEADER, String(engine.head));
   return { by };

@@ -12,7 +12,7 @@ import { seesTask, sightOf } from "../../../core/visibility.ts";
 import type { TaskClaims } from "../../../engine/claims.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { answered, bounded } from "./answer.ts";
-import { base64Of, fenceOf, msOf, reasonOf, wantedStatusOf } from "./from-proto.ts";
+import { base64Of, claimTokenOf, ttlMsOf, keptReason, wantedStatusOf } from "./from-proto.ts";
 import {
   ClaimTaskResponseSchema,
   CompleteTaskResponseSchema,
@@ -35,7 +35,7 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
         input: base64Of(request.input),
         requiredTools: request.requiredTools,
         maxRetries: request.maxRetries,
-        ttlMs: msOf(request.ttlSeconds),
+        ttlMs: ttlMsOf(request.ttlSeconds),
       } as const;
       const task = await engine.execute(command, by);
       return create(CreateTaskResponseSchema, { task: taskMessage(task) });
@@ -51,14 +51,14 @@ export function taskService(engine: Engine, claims: TaskClaims): Handlers<typeof
     async completeTask({ taskId, agentId, output: bytes }, call) {
       const output = base64Of(bytes);
       const command = { type: "task.complete", taskId, agentId, output } as const;
-      await engine.execute({ ...command, ...fenceOf(call) }, call.by);
+      await engine.execute({ ...command, ...claimTokenOf(call) }, call.by);
       return create(CompleteTaskResponseSchema);
     },
 
     async failTask({ taskId, agentId, reason: text }, call) {
-      const reason = reasonOf(text);
+      const reason = keptReason(text);
       const command = { type: "task.fail", taskId, agentId, reason } as const;
-      await engine.execute({ ...command, ...fenceOf(call) }, call.by);
+      await engine.execute({ ...command, ...claimTokenOf(call) }, call.by);
       return create(FailTaskResponseSchema);
     },
 
