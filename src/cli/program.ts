@@ -4,7 +4,6 @@
  * program with fifty commands starts as fast as one with five. A group has commands of its own, one
  * of which it is when none is named: `rollcall agents` is `rollcall agents list`.
  */
-import { errorText } from "../core/errors.ts";
 import {
   ArgumentParseError,
   buildApplication,
@@ -16,6 +15,7 @@ import {
   type PartialApplicationConfiguration,
   type RouteMap,
 } from "@stricli/core";
+import { errorText } from "../core/errors.ts";
 import type { Context } from "./context.ts";
 import { describeError, exitCodeOf } from "./exit.ts";
 import { helpFlag, kebab, helpTable } from "./help.ts";

@@ -34,5 +34,5 @@ export async function* linesOf(
   if (pending.trim() !== "") yield pending.trim();
 }
 
-/** No message, so that whoever sent it is told that this was none. */
+/** Not a JSON message, so that its sender is told so. */
 const TOO_LONG = "too long";

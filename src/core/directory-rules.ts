@@ -303,7 +303,7 @@ function replyFor({ tier, card, waiting }: DirectoryEntry, isNew: boolean): Hear
   return { isNew, tier, isServed: card !== null, mustVerify: waiting !== null };
 }
 
-/** The weight of a card is its entry's owner's, whoever sent it. */
+/** A card counts against the owner of its entry, also when another caller sent it. */
 function tooHeavy({ directory }: State, entry: DirectoryEntry, more: number): Refusal | undefined {
   if (more <= 0) return undefined;
   const { source } = entry;

@@ -1,5 +1,5 @@
 /**
- * A principal: whoever calls, as the doors know it. A call has exactly one, and every command and
+ * A principal: the caller, as the doors know it. A call has exactly one, and every command and
  * every read is done in its name.
  */
 export type PrincipalKind = "person" | "service" | "agent";

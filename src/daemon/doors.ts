@@ -128,7 +128,7 @@ export async function openDoors(given: DoorsOptions): Promise<Doors> {
     refused.close();
   };
   try {
-    // Wires first: whoever gets in finds everything there.
+    // Wires first: a caller that gets in finds everything there.
     const bound = { grpc: config.addr, http: config.httpAddr };
     mountOnHttp(http, { ...options, bound, grpc, a2a, mcp });
     for (const door of a2a ? [http, a2a] : [http]) {

@@ -38,7 +38,7 @@ export type UpgradeHandler = (upgrade: Upgrade) => void;
 
 /** All but the answers to anybody need an access, and the door asks for it. */
 export interface Mount {
-  /** Answers to whoever asks, by whatever name: for probes. They tell nothing but one word. */
+  /** Answers to every caller, without credentials: for probes. They tell nothing but one word. */
   readonly anybody?: Readonly<Record<string, () => WholeAnswer>>;
   readonly hot?: Readonly<Record<string, GuardedHandler<HotHandler>>>;
   readonly swift?: Readonly<Record<string, GuardedHandler<SwiftHandler>>>;

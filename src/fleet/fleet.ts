@@ -114,7 +114,7 @@ export class Fleet {
     this.#past = new FleetPast({ engine, patience, turns: this.#turns, sight: this.#sight });
   }
 
-  /** The same fleet as this caller sees it; whoever reads for a caller reads from here. */
+  /** The same fleet as this caller sees it; reads in a caller's name begin here. */
   seenBy(caller: Pick<Principal, "name" | "roles">): Fleet {
     const { owner } = sightOf(caller);
     if (owner === this.#sight.owner) return this;

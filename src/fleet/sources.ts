@@ -32,7 +32,7 @@ export function isJobKey(key: SourceKey | JobKey): key is JobKey {
   return key.startsWith("job ");
 }
 
-/** All sources of a state, whoever may see them. */
+/** All sources of a state, of every owner. */
 export function* sourceKeys({ reports, jobs, agents, directory }: State): Generator<SourceKey> {
   for (const alias of reports.byAlias.keys()) yield `report ${alias}`;
   for (const rowId of jobs.byAgent.keys()) yield `jobs ${rowId}`;

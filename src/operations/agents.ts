@@ -1,6 +1,6 @@
 /** Agents of the registry: who is here, who can do what, and how to come, stay and go. */
-import type { Order } from "../core/pages.ts";
 import { z } from "zod";
+import type { Order } from "../core/pages.ts";
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { key } from "../core/fields.ts";
 import { newAgentKey, secretHash } from "../machine/secrets.ts";

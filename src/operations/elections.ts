@@ -1,6 +1,6 @@
 /** Election groups: who leads, who stands, and joining and leaving. */
-import { byKey } from "../core/pages.ts";
 import { z } from "zod";
+import { byKey } from "../core/pages.ts";
 import type { Election, GroupEntry } from "../core/elections.ts";
 import { RollcallError } from "../core/errors.ts";
 import { key } from "../core/fields.ts";

@@ -2,9 +2,9 @@
  * The fleet: who is here, what is each doing, which one needs me; now or at a moment of the past.
  * Over HTTP the same is told live (wires/api/live.ts).
  */
+import { z } from "zod";
 import { cursorOf, type Order, pageOf, placeIn } from "../core/pages.ts";
 import { eventFor } from "../core/fencing.ts";
-import { z } from "zod";
 import { sightOf } from "../core/visibility.ts";
 import { countsOf, type Counts } from "../fleet/census.ts";
 import { isWanted, type FleetFilters } from "../fleet/filters.ts";

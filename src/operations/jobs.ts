@@ -1,6 +1,6 @@
 /** Jobs: who has what done by whom, and how it went. ARCP submits, follows and cancels them. */
-import { type Order, pageOf } from "../core/pages.ts";
 import { z } from "zod";
+import { type Order, pageOf } from "../core/pages.ts";
 import { RollcallError } from "../core/errors.ts";
 import { summaryOf } from "../core/job-listing.ts";
 import type { Job } from "../core/jobs.ts";

@@ -1,5 +1,5 @@
-import { byPlace, type ListPlace } from "../core/pages.ts";
 import { afterEach, expect, test, vi } from "vitest";
+import { byPlace, type ListPlace } from "../core/pages.ts";
 import type { Agent } from "../core/agents.ts";
 import { LIBRARY, namedBy } from "../core/by.ts";
 import type { State } from "../core/state.ts";

@@ -1,6 +1,6 @@
 /** Leases: one agent at a time may work on a thing; the holder proves it by its token. */
-import { byKey, pageOf } from "../core/pages.ts";
 import { z } from "zod";
+import { byKey, pageOf } from "../core/pages.ts";
 import type { By } from "../core/by.ts";
 import { leaseFor } from "../core/fencing.ts";
 import { RollcallError } from "../core/errors.ts";

@@ -62,7 +62,7 @@ export interface Operation<
   readonly access: Access;
   /** In a few words. */
   readonly brief: string;
-  /** In a few sentences, for whoever calls it. */
+  /** In a few sentences, for its callers. */
   readonly about: string;
   readonly input: In;
   readonly output: Out;

@@ -5,9 +5,9 @@
  * It is made to be asked for again when the event stream stirs, which needs no care about what was
  * missed: each answer stands by itself and holds everything up to its `sequence`.
  */
+import { z } from "zod";
 import type { By } from "../core/by.ts";
 import { eventFor, leaseFor } from "../core/fencing.ts";
-import { z } from "zod";
 import { asSeen } from "../core/agents.ts";
 import type { GroupEntry } from "../core/elections.ts";
 import type { RecordedEvent } from "../core/events.ts";

@@ -1,6 +1,6 @@
 /** Policies, and the question they answer: may this subject do that, and which policy says so? */
-import { byKey } from "../core/pages.ts";
 import { z } from "zod";
+import { byKey } from "../core/pages.ts";
 import { judge, subjectsOf } from "../core/access.ts";
 import { accessProblem, checkPolicy, nearMisses, type Policy } from "../core/policies.ts";
 import { ROLES } from "../core/principals.ts";

@@ -1,6 +1,6 @@
 /** Questions that agents wait for a person to answer. */
-import { type Order, pageOf, sortedPage } from "../core/pages.ts";
 import { z } from "zod";
+import { type Order, pageOf, sortedPage } from "../core/pages.ts";
 import type { Question } from "../core/questions.ts";
 import { AT, moment, SOME_ID, someOf, text } from "./fields.ts";
 import { QUESTION_SHAPE, QUESTION_STATES } from "./fleet-shapes.ts";

@@ -6,8 +6,8 @@
  *     │  waitMs pass ───────▶ {task: null}
  *     └─ the caller is gone ─▶ nothing is claimed
  */
-import type { Order } from "../core/pages.ts";
 import { z } from "zod";
+import type { Order } from "../core/pages.ts";
 import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
 import { seesTask, sightOf } from "../core/visibility.ts";

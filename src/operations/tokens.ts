@@ -1,6 +1,6 @@
 /** Bearer tokens. The secret of one is in the answer that creates it, and nowhere else. */
-import { byKey } from "../core/pages.ts";
 import { z } from "zod";
+import { byKey } from "../core/pages.ts";
 import { ROLES, type Role } from "../core/principals.ts";
 import { statusOf, type Token } from "../core/tokens.ts";
 import { newSecret, secretHash } from "../machine/secrets.ts";

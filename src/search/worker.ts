@@ -3,8 +3,8 @@
  * burst of registrations nor a find among a million stops the thread that decides. Messages are
  * taken in order, so that a find sees whatever was sent before it.
  */
-import { errorText } from "../core/errors.ts";
 import { parentPort, workerData } from "node:worker_threads";
+import { errorText } from "../core/errors.ts";
 import { Documents } from "./documents.ts";
 import { builtInEmbedder, textEmbedder, vectorOf } from "./embedder.ts";
 import { EmbeddingQueue } from "./embedding-queue.ts";

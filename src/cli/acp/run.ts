@@ -1,13 +1,13 @@
 /**
  * `rollcall acp -- COMMAND…`: the process between an editor and its agent. The agent is started
- * first, and then the bytes flow; whoever reads along does so in a thread of its own. Nothing of
+ * first, and then the bytes flow; the observer reads along in a thread of its own. Nothing of
  * our own goes to stdout, and to stderr only why an agent could not be started.
  */
-import { errorText } from "../../core/errors.ts";
 import { spawn } from "node:child_process";
 import * as net from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { isatty } from "node:tty";
+import { errorText } from "../../core/errors.ts";
 import { parseUrl } from "../../net/http/url.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { AgentProcess, type ProcessExit } from "../../wires/acp/proxy/agent-process.ts";

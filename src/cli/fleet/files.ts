@@ -2,8 +2,8 @@
  * The fleet of this machine without a daemon: what its status files say, by the very rules that the
  * daemon makes its rows with.
  */
-import { atOnce } from "../../core/steps.ts";
 import { hostname } from "node:os";
+import { atOnce } from "../../core/steps.ts";
 import { evolveReport } from "../../core/reports.ts";
 import { emptyState } from "../../core/state.ts";
 import { countsAt } from "../../fleet/census.ts";

@@ -58,7 +58,7 @@ export class Output {
     return () => this.#sink.off?.("resize", call);
   }
 
-  /** Resolves when there is room for more: whoever waits for it never fills the memory. */
+  /** Resolves when there is room for more: a caller that awaits it never fills the memory. */
   async line(text = ""): Promise<void> {
     await this.write(`${text}\n`);
   }

@@ -95,7 +95,7 @@ export class GrpcChannel {
 
   /**
    * One request, a stream of answers. Resolves when the server has taken it; until then it is
-   * repeated like a call, and `timeoutMs` is for that alone. Whoever has it must read or cancel it.
+   * repeated like a call, and `timeoutMs` is for that alone. Its caller must read or cancel it.
    */
   async open(request: Request): Promise<MessageStream> {
     const scope = this.#begin(request, true);
@@ -242,7 +242,7 @@ async function answerOf(stream: MessageStream): Promise<CallResult> {
   throw error;
 }
 
-/** Whether whoever answered may be able to, soon. */
+/** Whether the server may be able to answer soon. */
 function isPassing(error: unknown): boolean {
   const code = codeOf(error);
   return code === "UNAVAILABLE" || code === "FENCED";

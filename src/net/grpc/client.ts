@@ -34,7 +34,7 @@ export async function callUnary<Input extends DescMessage, Output extends DescMe
   return { message: decoded(method.output, answer.message), header: answer.header };
 }
 
-/** Resolves when the server has taken it. Whoever stops reading cancels it. */
+/** Resolves when the server has taken it. A reader that stops cancels it. */
 export async function openStream<Input extends DescMessage, Output extends DescMessage>(
   channel: GrpcChannel,
   method: DescMethodServerStreaming<Input, Output>,

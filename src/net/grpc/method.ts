@@ -184,7 +184,7 @@ class Method {
         before?.();
         opened.close();
       };
-      // At once: whoever has it knows that nothing is missed from here on.
+      // At once: the client then knows that it misses nothing from here on.
       call.begin();
       const write = (frames: Uint8Array) => call.stream.write(frames);
       for (let frames = await feed.next(); frames; frames = await feed.next()) {

@@ -1,7 +1,7 @@
 /**
  * One call on the server's side, from its headers to its trailers.
  *
- *   headers ──▶ open ──▶ answered      once, by whoever comes first:
+ *   headers ──▶ open ──▶ answered      once, by the first of
  *                 │                    the handler, its failure, the deadline
  *                 └──▶ gone            cancelled, disconnected
  *

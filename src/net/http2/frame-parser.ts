@@ -2,7 +2,7 @@
  * Frames out of the bytes of a client: the preface, frames of a size that was agreed on, header
  * blocks put together from all their frames, padding off. What cannot be is a ConnectionError.
  *
- * Frames that ask for nothing are counted: whoever sends nothing else only wants us to be busy.
+ * Frames that ask for nothing are counted: a client that sends nothing else wants to keep us busy.
  */
 import { GatheredBytes } from "../gathered-bytes.ts";
 import { Allowance } from "./allowance.ts";

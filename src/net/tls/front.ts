@@ -6,7 +6,7 @@
  *                       └─all else───────────────────▶ server
  *
  * Plain connections are for callers on this machine and in trusted networks, whose programs may
- * know nothing of TLS. That all others are refused is for whoever asks who is calling.
+ * know nothing of TLS. All other callers are refused by the identity chain (identity/chain.ts).
  */
 import type { EventEmitter } from "node:events";
 import { Server, type Socket } from "node:net";

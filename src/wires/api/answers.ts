@@ -1,9 +1,10 @@
 /**
  * The answers of the API as types, for the programs that read them.
  *
- * Things look as they do in events, with the same names and times in milliseconds, so that whoever
- * has read a list can keep it up to date from `GET /v1/events?from=SEQUENCE`. Of several pages the
- * sequence of the first counts: what a later page knew already comes again and changes nothing.
+ * Things look as they do in events, with the same names and times in milliseconds, so that a
+ * program that has read a list can keep it up to date from `GET /v1/events?from=SEQUENCE`. Of
+ * several pages the sequence of the first counts: what a later page knew already comes again and
+ * changes nothing.
  */
 import type { AnswerOf } from "../../operations/table.ts";
 

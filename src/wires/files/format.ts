@@ -1,7 +1,7 @@
 /**
  * The words of agent-status/v1alpha1: one JSON file for each running agent, named after it. What a
  * reader can work out (`idle`, `stale`) is never written. Fields that are not listed here are
- * allowed everywhere: readers ignore them, and whoever rewrites a file keeps them.
+ * allowed everywhere: readers ignore them, and programs that rewrite a file keep them.
  */
 
 export const SCHEMA_VERSION = "agent-status/v1alpha1";

@@ -9,7 +9,7 @@ export const STATUS_FILE = {
 } as const;
 
 export const STATUS_FOLDER = {
-  /** More agents than a machine runs; whoever fills the folder does not fill the memory. */
+  /** More agents than a machine runs; a program that fills the folder does not fill the memory. */
   files: 100_000,
 } as const;
 

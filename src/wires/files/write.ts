@@ -1,5 +1,5 @@
 /**
- * A status file is replaced, never changed: whoever reads sees the old one or the new one, whole,
+ * A status file is replaced, never changed: a reader sees the old one or the new one, whole,
  * also when the writer is killed or the machine loses its power in between. So the new text goes to
  * a file beside it under a random name, reaches the disk, and then takes the name over.
  */

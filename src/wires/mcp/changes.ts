@@ -55,7 +55,7 @@ export class Changes {
     };
   }
 
-  /** Idempotent; whoever listens hears nothing more. */
+  /** Idempotent; listeners hear nothing more. */
   close(): void {
     for (const feed of this.#feeds.values()) feed.close();
     this.#feeds.clear();

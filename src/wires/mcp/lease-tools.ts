@@ -1,4 +1,4 @@
-/** Leases: one agent at a time may work on a thing; whoever holds it proves it by its token. */
+/** Leases: one agent at a time may work on a thing; its holder proves it by its token. */
 import { z } from "zod";
 import { leases } from "../../operations/leases.ts";
 import type { Lease } from "../../core/leases.ts";

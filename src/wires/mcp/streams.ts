@@ -15,7 +15,7 @@ export class EventStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   readonly #onEnd: () => void;
 
-  /** `onEnd` is called once, whoever ends it. */
+  /** `onEnd` is called once, whichever side ends it. */
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
     const body = new ReadableStream<Uint8Array>(

@@ -1,7 +1,7 @@
 /** Readers of text: settings, cursors, queries, patterns. */
-import { byKey, pageOf } from "../../../src/core/pages.ts";
 import type { Context } from "hono";
 import type { IncomingMessage } from "node:http";
+import { byKey, pageOf } from "../../../src/core/pages.ts";
 import { codeOf } from "../../../src/core/errors.ts";
 import { coverageOf } from "../../../src/core/jobs/glob-subset.ts";
 import { compileGlob, matchesGlob } from "../../../src/core/jobs/glob.ts";

@@ -60,7 +60,7 @@ export class Registry implements AsyncDisposable {
   readonly #closing = new AbortController();
   /** By URL, the digest of what a client said when the listed card was fetched. */
   readonly #announced = new Map<string, string>();
-  /** One fetch per agent at a time, whoever else speaks in its name meanwhile. */
+  /** One fetch per agent at a time, however many heartbeats name it meanwhile. */
   readonly #verifying = new Map<string, Promise<boolean>>();
   #cancelSweep: (() => void) | undefined;
 

@@ -37,7 +37,7 @@ export class AcpDeriver {
   }
 
   /**
-   * Frames are missing: whoever read along was too slow. What was open may be over; a turn is held
+   * Frames are missing: the observer was too slow. What was open may be over; a turn is held
    * to be open until the next prompt, or the answer of one, says more.
    */
   lost(nowMs: number): readonly AcpRecord[] {

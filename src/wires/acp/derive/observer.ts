@@ -55,7 +55,7 @@ export class AcpObserver implements AsyncDisposable {
     this.#act((nowMs) => this.deriver.observe(sender, frame, nowMs));
   }
 
-  /** Frames are missing: whoever read them could not follow. */
+  /** Frames are missing: their reader could not follow. */
   lost(): void {
     this.#act((nowMs) => this.deriver.lost(nowMs));
   }

@@ -61,7 +61,7 @@ export class AcpLineReader {
       this.#isSkipping = true;
       return;
     }
-    // A copy: whoever read the bytes may use their memory again.
+    // A copy: the caller may use the memory of these bytes again.
     this.#held.push(Buffer.from(piece));
     this.#heldBytes += piece.length;
   }

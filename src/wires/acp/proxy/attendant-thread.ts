@@ -6,8 +6,8 @@
  *      │                                        └── too late ──▶ stopped
  *      └── failed: complained of, once ──▶ no observer
  */
-import { unlessLate } from "../../../machine/waiting.ts";
 import { Worker } from "node:worker_threads";
+import { unlessLate } from "../../../machine/waiting.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { FrameSender } from "../derive/frames.ts";
 import type { ProcessExit } from "./agent-process.ts";

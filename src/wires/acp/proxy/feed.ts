@@ -1,6 +1,6 @@
 /**
- * The way of every chunk to whoever reads along, in a thread of its own: looking at a frame never
- * delays the next one, and no fault there is a fault of the conversation.
+ * The way of every chunk to the observer's thread: looking at a frame never delays the next one,
+ * and no fault there is a fault of the conversation.
  *
  *   chunk ──▶ handed over ──▶ … ──▶ looked at: both sides count bytes, in memory that they share
  *     │ too much waits to be looked at

@@ -44,7 +44,7 @@ export const PUBLISHER = {
   ttlMs: 60 * SECOND,
   /** Three times in it, so that one may be lost; another daemon learns of us this soon, too. */
   repeatMs: 20 * SECOND,
-  /** On loopback an answer takes a millisecond; whoever takes longer has other troubles. */
+  /** On loopback an answer takes a millisecond; a daemon that takes longer has other troubles. */
   answerMs: 2 * SECOND,
   /** The last word, while an editor may wait for our end. */
   lastMs: 500,

@@ -8,7 +8,7 @@
  *         the sink breaks ──▶ the source is closed: its writer learns it as without us ──▶ done
  *
  * There is one pump for each direction, and they share nothing: a client that does not read stops
- * the agent's output, never its input. Whoever listens gets each chunk after it went on its way.
+ * the agent's output, never its input. The observer gets each chunk after it went on its way.
  */
 import type { Readable, Writable } from "node:stream";
 

@@ -1,8 +1,8 @@
 /**
- * A conversation written down, for whoever asks for it: to find out what an agent said, or to see
- * the same timeline again. It may hold secrets, so it is for the owner alone, and what looks like
- * one is taken out: values of environments and headers, keys and tokens in texts; long texts are
- * cut. One line of JSON per frame:
+ * A conversation written down for its user (`acp record`): to find out what an agent said, or to
+ * see the same timeline again. It may hold secrets, so it is for the owner alone, and what looks
+ * like one is taken out: values of environments and headers, keys and tokens in texts; long texts
+ * are cut. One line of JSON per frame:
  *
  *   {"at":1700000000000,"from":"client","frame":{"kind":"request","id":1,"method":"…", …}}
  */

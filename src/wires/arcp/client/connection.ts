@@ -31,7 +31,7 @@ export class ClientConnection {
   #sessionId = "";
   #heardMs = 0;
   #stopWatch: () => void = () => undefined;
-  /** While nothing is read, because whoever reads events fell behind. */
+  /** While nothing is read, because the reader of the events fell behind. */
   #stopKeepAlive: (() => void) | undefined;
   #keepAliveMs: number = ARCP_CLIENT.keepAliveMs;
   #greeted: ((welcome: Welcome) => void) | undefined;

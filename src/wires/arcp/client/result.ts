@@ -1,7 +1,7 @@
 /**
  * A result that comes in parts, put together as it comes. Each part is decoded by itself, because
  * encodings may be mixed in one stream; one that is missing or out of turn spoils the result, and
- * says so only to whoever wants it.
+ * only a caller that wants the result is told so.
  */
 import { RollcallError } from "../../../core/errors.ts";
 import type { ResultChunkBody } from "../../../core/jobs/events.ts";

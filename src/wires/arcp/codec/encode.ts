@@ -141,7 +141,7 @@ export interface JobEntryFields {
   readonly parentJobId?: string | undefined;
   readonly createdAt: string;
   readonly traceId?: string | undefined;
-  /** In the numbers of whoever asks; 0 where it saw none. */
+  /** In the numbers of the session that asks; 0 where it saw none. */
   readonly lastEventSeq: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Entries of a job's stream as frames of a session. A frame is made when it is sent, from the entry
- * and its number alone: whoever resumes gets the very same bytes, its id included.
+ * and its number alone: a client that resumes gets the very same bytes, the id included.
  */
 import { isErrorCode } from "../../../core/errors.ts";
 import type { JobStreamEntry } from "../../../core/job-stream.ts";

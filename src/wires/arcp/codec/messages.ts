@@ -142,7 +142,7 @@ export interface Unsubscribe extends Envelope {
   readonly jobId: string;
 }
 
-/** A vendor's own type that its sender called optional: whoever does not know it drops it. */
+/** A vendor's own type that its sender called optional: a peer that does not know it drops it. */
 export interface VendorMessage extends Envelope {
   readonly type: "x-vendor";
   readonly name: string;

@@ -2,7 +2,7 @@
  * Which shapes a client takes. No two SDKs read the same frames: what one requires the other
  * refuses, and a refused frame hangs or kills its reader. The first frame tells who speaks.
  *
- *   spec   whoever follows the text
+ *   spec   clients that follow the specification
  *   py     the Python SDK: budgets as text, cancelled and timed out are results
  *   ts     the TypeScript SDK: refused submits are job errors, with a job id of their own
  */

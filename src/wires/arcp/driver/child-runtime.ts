@@ -9,11 +9,11 @@
  * Jobs of a process that ends fail with what may be retried, each once; those that come while it
  * starts wait for it. It inherits our environment but for our own settings, which may hold secrets.
  */
-import { unlessLate } from "../../../machine/waiting.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { ArcpClient } from "../client/client.ts";
 import type { Logger } from "pino";
+import { unlessLate } from "../../../machine/waiting.ts";
 import { errorText, RollcallError } from "../../../core/errors.ts";
 import type { Liveness, Judgement } from "../../../core/reports.ts";
 import type { Clock } from "../../../core/clock.ts";

@@ -1,7 +1,7 @@
 /**
- * Jobs as spans of OpenTelemetry. A job's span belongs to whoever submitted it: to the context it
- * sent along, to the span of its parent job, or at least to its trace id. While the agent runs, its
- * span is the active one, so what the agent calls hangs below it.
+ * Jobs as spans of OpenTelemetry. A job's span belongs to the submitter's trace: to the context
+ * that came with the submit, to the span of its parent job, or at least to its trace id. While the
+ * agent runs, its span is the active one, so what the agent calls hangs below it.
  *
  *   new ArcpRuntime(withTracing({ runtime, bearer }))
  */

@@ -5,7 +5,7 @@
  *   created --open(listener)--> delivering --close() | the peer left--> closed (onClosed, once)
  *
  * A transport never decides what to do about a slow peer: it says how much waits, and when that
- * is gone. Whoever sends stops sending.
+ * is gone. The sender stops sending.
  */
 export interface Transport {
   /** Starts delivery. What came earlier waits, within the transport's bounds. Called once. */

@@ -47,7 +47,7 @@ export interface JwtOptions {
   readonly clock?: () => Date;
 }
 
-/** No symmetric ones: whoever may check a token could then make one. */
+/** No symmetric ones: a verifier's key could then make tokens. */
 const ALGORITHMS = ["RS256", "PS256", "ES256", "ES384", "EdDSA"];
 
 /** Signed tokens. One that is expired, or for somebody else, is nobody's. */

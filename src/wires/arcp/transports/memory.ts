@@ -9,7 +9,7 @@ import { ProcessHold } from "../../../machine/process-hold.ts";
 import type { Transport, TransportEnding, TransportListener } from "../server/transport.ts";
 import { checkOutbound, CLOSE_CODE, NORMAL, TRANSPORT } from "./limits.ts";
 
-/** An open end keeps the process alive, as a socket does: whoever waits at it is answered. */
+/** An open end keeps the process alive, as a socket does, so that its reader is answered. */
 const hold = new ProcessHold();
 
 /** The two ends of one connection; each gets what is sent into the other. */

@@ -6,7 +6,7 @@ import type { Transport } from "../server/transport.ts";
 import { Upgrades } from "./upgrades.ts";
 
 export interface ServeOptions {
-  /** Without it this machine only; whoever binds more says which names it has, too. */
+  /** Without it this machine only; a wider bind needs `hosts`, the names of this machine. */
   readonly host?: string;
   /** 0 asks the system for a free one. */
   readonly port?: number;

@@ -126,7 +126,7 @@ export class Campaign implements AsyncDisposable {
     }
   }
 
-  /** Leaves the group; whoever waited longest takes over at once. Idempotent. */
+  /** Leaves the group; the candidate that waited longest takes over at once. Idempotent. */
   resign(): Promise<void> {
     this.#resigning ??= this.#resign();
     return this.#resigning;

@@ -41,7 +41,7 @@ export class KeptClaim {
     return this.#isLost;
   }
 
-  /** Tells whoever works on it to stop; the claim is still ours to end. */
+  /** Tells the handler to stop; the claim is still ours to end. */
   stop(reason: RollcallError): void {
     this.#abort.abort(reason);
   }

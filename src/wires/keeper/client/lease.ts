@@ -6,8 +6,8 @@
  *     │ release, dispose ──▶ released
  *     └ refused, or not proven any more ──▶ lost: the signal aborts
  *
- * A handle never goes back from lost to held, even if the daemon would have waited: whoever was
- * told to stop has stopped. Acquiring again is cheap, and gives the same lease if nobody came
+ * A handle never goes back from lost to held, even if the daemon would have waited: work that
+ * was told to stop has stopped. Acquiring again is cheap, and gives the same lease if nobody came
  * between.
  */
 import { RollcallError } from "../../../core/errors.ts";

@@ -10,7 +10,7 @@
  *            └──▶ alive again, under a new id
  *
  * Leases, claims and candidacies belong to one life: they end with it. Its id and its signal change
- * together, so whoever took both has a pair that fits.
+ * together, so code that took both has a pair that fits.
  */
 import { setMaxListeners } from "node:events";
 import { AGENT_KEY } from "../../../core/by.ts";

@@ -3,11 +3,11 @@
  *
  *   proven ──a renewal gets through──▶ proven …
  *     │ none did for a whole ttl            ▲
- *     ├──▶ in doubt ────────────────────────┘ (if whoever it is for goes on)
+ *     ├──▶ in doubt ────────────────────────┘ (if its holder goes on)
  *     └──▶ refused: it is over, and the daemon says so
  *
- * The daemon counts the ttl from when it handled a request, so whoever counts from before it was
- * sent is never later than the daemon; a margin is taken off for clocks that drift. Time is the
+ * The daemon counts the ttl from when it handled a request, so a client that counts from before it
+ * was sent is never later than the daemon; a margin is taken off for clocks that drift. Time is the
  * longer of two clocks: the monotonic one may stand still while the machine sleeps.
  */
 import { codeOf, RollcallError, type ErrorCode } from "../../../core/errors.ts";
@@ -50,7 +50,7 @@ export class Renewal {
   constructor(options: RenewalOptions) {
     this.#options = options;
     this.#since = options.since;
-    // Not yet: whoever makes it may be told only once it has it.
+    // Not yet: the maker's callbacks may need the object, which it does not have yet.
     queueMicrotask(() => this.#watch());
     // It ends by being stopped.
     this.#run().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The queue, call by call. Whoever only wants tasks done uses a worker instead. */
+/** The queue, call by call. A program that only wants tasks done uses a worker instead. */
 import { invalidArgument } from "../../../core/errors.ts";
 import { TaskService } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { CLAIM_TTL_MS, FENCING_TOKEN } from "../server/metadata.ts";

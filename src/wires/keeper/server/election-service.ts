@@ -1,9 +1,9 @@
 /** Groups of agents of which one leads, and the stream of who does. */
-import { check } from "../../../operations/parse.ts";
 import { create } from "@bufbuild/protobuf";
 import { accessTo } from "../../../core/access.ts";
 import { key } from "../../../core/fields.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { check } from "../../../operations/parse.ts";
 import { mayStill } from "../../../operations/sight.ts";
 import { ELECTIONS } from "./accesses.ts";
 import { EventFeed } from "./event-feed.ts";

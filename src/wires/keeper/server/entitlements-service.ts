@@ -1,7 +1,7 @@
 /** Policies, and checks against them. */
+import { create } from "@bufbuild/protobuf";
 import { byText } from "../../../core/text.ts";
 import { check } from "../../../operations/parse.ts";
-import { create } from "@bufbuild/protobuf";
 import { tooLong } from "../../../core/fields.ts";
 import { FIELD } from "../../../core/limits.ts";
 import { accessProblem, checkPolicy, type Policy } from "../../../core/policies.ts";

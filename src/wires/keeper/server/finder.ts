@@ -1,4 +1,4 @@
-/** Finding agents. Which of those that have the tools come first is for whoever finds to say. */
+/** Finding agents. The order of those that have the tools is the finder's to choose. */
 import type { Agent } from "../../../core/agents.ts";
 
 export interface SkillQuery {

@@ -1,4 +1,4 @@
-/** One agent at a time may work on a task; whoever holds the lease proves it by its token. */
+/** One agent at a time may work on a task; the holder of the lease proves it by its token. */
 import { create } from "@bufbuild/protobuf";
 import type { Engine } from "../../../engine/engine.ts";
 import { ttlMsOf, tokenOf } from "./from-proto.ts";

@@ -6,7 +6,7 @@ export const FROM_SEQUENCE = "rollcall-from-sequence";
 /** Told by a stream that starts live: where it starts. */
 export const SEQUENCE_HEADER = "rollcall-sequence";
 
-/** The token of a claim: told with the task, and whoever sends it back is held to it. */
+/** The token of a claim: told with the task, and a caller that sends it back is held to it. */
 export const FENCING_TOKEN = "rollcall-fencing-token";
 
 /** Sent with a heartbeat: the agent still works on this task, so its claim starts over. */

@@ -1,6 +1,6 @@
 /** The registry: agents register, stay by heartbeats, and are found. Also the bus of all events. */
-import { check } from "../../../operations/parse.ts";
 import { create } from "@bufbuild/protobuf";
+import { check } from "../../../operations/parse.ts";
 import { asSeen, unknownAgent, type Agent } from "../../../core/agents.ts";
 import { AGENT_KEY } from "../../../core/by.ts";
 import { atMost, count, tooLong } from "../../../core/fields.ts";

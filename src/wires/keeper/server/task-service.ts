@@ -1,10 +1,10 @@
 /**
  * The queue, over the wire. The proto has no field for the token of a claim, so it travels beside
- * the messages: `ClaimTask` tells it, and whoever sends it back is held to it. Who does not is held
- * to the claim alone.
+ * the messages: `ClaimTask` tells it, and a caller that sends it back is held to it. One that does
+ * not is held to the claim alone.
  */
-import { check } from "../../../operations/parse.ts";
 import { create } from "@bufbuild/protobuf";
+import { check } from "../../../operations/parse.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import { key } from "../../../core/fields.ts";
 import type { Task } from "../../../core/tasks.ts";
