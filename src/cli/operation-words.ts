@@ -83,7 +83,7 @@ function parserOf({ field, schema }: Word): (text: string) => unknown {
 /** Fields that hold the id of an agent of the registry. */
 const OF_AGENTS = ["agentId", "holder", "claimedBy"];
 
-interface Lookup {
+export interface Lookup {
   readonly daemon: Pick<Client, "get">;
   readonly context: Context;
 }

@@ -11,7 +11,7 @@
 import { buildCommand, type Command, type TypedCommandParameters } from "@stricli/core";
 import { messageFor, RollcallError } from "../core/errors.ts";
 import type { AnswerOf, InputOf, OperationName } from "../operations/table.ts";
-import type { Client, PostOptions } from "../wires/api/client/client.ts";
+import type { PostOptions } from "../wires/api/client/client.ts";
 import { call, apiOperation } from "./api.ts";
 import type { Context } from "./context.ts";
 import { daemonOf } from "./daemon.ts";
@@ -24,9 +24,10 @@ import {
   isFlag,
   isRest,
   keyOf,
+  type Lookup,
   positionalOf,
-  valueOf,
   typedWord,
+  valueOf,
 } from "./operation-words.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -85,10 +86,7 @@ interface ParsedLine<Flags> {
   readonly args: readonly unknown[];
 }
 
-interface InputSource<Own> extends ParsedLine<Own> {
-  readonly daemon: Pick<Client, "get">;
-  readonly context: Context;
-}
+interface InputSource<Own> extends ParsedLine<Own>, Lookup {}
 
 /** The command line of an operation: for the parser, and back to the input. */
 export function commandLine<Own>(name: OperationName, how: CommandWords<Own>) {

@@ -1,6 +1,7 @@
 /**
- * Pages of lists that stay right while things come and go: a page begins behind a place in the order
- * of the list (a moment, then a key) and not behind a count. A cursor is such a place as text.
+ * Pages of lists that stay right while things come and go: a page begins behind a place in the
+ * order of the list (a moment, then a key) and not behind a count. A cursor is such a place, as
+ * text.
  */
 import { invalidArgument } from "./errors.ts";
 import { firstOf } from "./sorted-list.ts";

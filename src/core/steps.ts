@@ -1,4 +1,4 @@
-/** Work that is a generator of steps, so that callers choose how it is done: in turns, or at once. */
+/** Work as a generator of steps, so that callers choose how it is done: in turns, or at once. */
 
 /** Runs all steps now, and gives the result. In turns: machine/slices.ts. */
 export function atOnce<Result>(steps: Iterator<unknown, Result>): Result {

@@ -2,21 +2,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { By } from "../core/by.ts";
-import type { GuardedHandler, Route } from "../wires/route.ts";
+import type { GuardedHandler, Route, WholeAnswer } from "../wires/route.ts";
 
 export type HotHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   by: By,
 ) => void | Promise<void>;
-
-/** An answer that is there as a whole. */
-export interface WholeAnswer {
-  readonly status: number;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
-  readonly body: string;
-}
 
 export type SwiftHandler = (
   request: IncomingMessage,

@@ -20,7 +20,7 @@ import { refusalError, RollcallError } from "../core/errors.ts";
 import type { Event } from "../core/events.ts";
 import { pageOfJobs, type JobPage, type JobQuery } from "../core/job-listing.ts";
 import type { CancelCommand, JobEnding } from "../core/job-rules.ts";
-import { checkTarget } from "../core/job-submit.ts";
+import { checkTarget, type SubmitReply } from "../core/job-submit.ts";
 import { JOBS } from "../core/jobs/limits.ts";
 import type { Outcome } from "../core/jobs/outcome.ts";
 import { limitJobs } from "../core/job-deadlines.ts";
@@ -39,7 +39,7 @@ import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";
 import { Run, type Owner, type RunTerms } from "./run.ts";
 import { runAgent, type RunnerOptions } from "./runner.ts";
-import { Submissions, type JobOrder, type Submission } from "./submissions.ts";
+import { Submissions, type JobOrder } from "./submissions.ts";
 import { unfinishedJobs, type UnfinishedJob } from "./unfinished.ts";
 import type { Clock } from "../core/clock.ts";
 
@@ -292,7 +292,7 @@ export class JobService {
   }
 
   /** At once where nothing has to be waited for; throws or rejects with the refusal. */
-  submit(order: JobOrder): Submission | Promise<Submission> {
+  submit(order: JobOrder): SubmitReply | Promise<SubmitReply> {
     return this.#submissions.submit(order);
   }
 

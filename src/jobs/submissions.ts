@@ -4,7 +4,12 @@
  */
 import type { By } from "../core/by.ts";
 import { refusalError, RollcallError } from "../core/errors.ts";
-import { checkDelegation, jobUnderKey, type SubmitCommand } from "../core/job-submit.ts";
+import {
+  checkDelegation,
+  jobUnderKey,
+  type SubmitCommand,
+  type SubmitReply,
+} from "../core/job-submit.ts";
 import { checkExpiry, parseLease, type JobLease, type LeaseRequest } from "../core/jobs/lease.ts";
 import { boundLease, checkSubset } from "../core/jobs/lease-subset.ts";
 import type { Job } from "../core/jobs.ts";
@@ -38,12 +43,6 @@ export interface JobOrder {
   readonly takesCredentials?: boolean;
 }
 
-export interface Submission {
-  readonly job: Job;
-  /** Whether it was there already, under the same key. */
-  readonly isRepeated: boolean;
-}
-
 interface Acceptance {
   /** Of leading, in which it was submitted: when that is over, its client thinks that it failed. */
   readonly term: Term;
@@ -58,13 +57,13 @@ interface Acceptance {
 export class Submissions {
   readonly #jobs: JobService;
   /** Submits under a key that wait for others: one that repeats it waits for the same. */
-  readonly #underWay = new Map<string, Promise<Submission>>();
+  readonly #underWay = new Map<string, Promise<SubmitReply>>();
 
   constructor(jobs: JobService) {
     this.#jobs = jobs;
   }
 
-  submit(order: JobOrder): Submission | Promise<Submission> {
+  submit(order: JobOrder): SubmitReply | Promise<SubmitReply> {
     const { agents, newId } = this.#jobs.options;
     const { state, term } = this.#jobs;
     const nowMs = term.nowMs();
@@ -110,7 +109,10 @@ export class Submissions {
     }
   }
 
-  #known(order: JobOrder, print: string | undefined): Submission | Promise<Submission> | undefined {
+  #known(
+    order: JobOrder,
+    print: string | undefined,
+  ): SubmitReply | Promise<SubmitReply> | undefined {
     const { key, by } = order;
     const { name: principal } = by.principal;
     if (key === undefined) return undefined;
@@ -126,7 +128,7 @@ export class Submissions {
     throw new RollcallError("ALREADY_EXISTS", `key ${name} was used with other parameters`);
   }
 
-  #underKey({ by, key }: JobOrder, submitted: Promise<Submission>): Promise<Submission> {
+  #underKey({ by, key }: JobOrder, submitted: Promise<SubmitReply>): Promise<SubmitReply> {
     if (key === undefined) return submitted;
     const name = `${by.principal.name}\0${key}`;
     this.#underWay.set(name, submitted);
@@ -136,7 +138,7 @@ export class Submissions {
   async #submitSlowly(
     accepting: Omit<Acceptance, "lease">,
     granted: JobLease | Promise<JobLease>,
-  ): Promise<Submission> {
+  ): Promise<SubmitReply> {
     const { order, agent, jobId } = accepting;
     const { credentials } = this.#jobs;
     const lease = await granted;
@@ -163,7 +165,7 @@ export class Submissions {
     if (refusal) throw refusalError(refusal);
   }
 
-  #accept(accepting: Acceptance): Submission {
+  #accept(accepting: Acceptance): SubmitReply {
     const { term, order, agent, lease, print, jobId, credentials = [] } = accepting;
     const jobs = this.#jobs;
     if (jobs.term !== term) throw new RollcallError("UNAVAILABLE", "this node led anew meanwhile");

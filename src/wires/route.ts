@@ -27,3 +27,11 @@ export interface Route extends GuardedHandler<(c: HttpContext) => Response | Pro
   /** As hono has it: `:name` for a field. */
   readonly path: string;
 }
+
+/** An answer that is there as a whole. */
+export interface WholeAnswer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}

@@ -36,9 +36,10 @@ export interface Clients {
   readonly listeners: number;
 }
 
-export interface TransportsOptions extends Ground {
+export interface McpOptions extends Ground {
   readonly version: string;
   readonly maxSessions?: number;
+  /** Something failed and is being dealt with: for the operator. */
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
@@ -48,7 +49,7 @@ const OWN_ID_HEADER = "rollcall-agent-id";
 const LISTENERS = { limit: MCP.listeners, noun: "streams of MCP" } as const;
 
 export class Transports {
-  readonly #options: TransportsOptions;
+  readonly #options: McpOptions;
   readonly #changes: Changes;
   readonly #sessions: McpSessions;
   readonly #connections: Connections;
@@ -56,7 +57,7 @@ export class Transports {
   readonly #handlers = new Set<McpHttpHandler>();
   readonly #listeners = new Holdings();
 
-  constructor(options: TransportsOptions) {
+  constructor(options: McpOptions) {
     this.#options = options;
     this.#changes = new Changes(options);
     this.#sessions = new McpSessions(options);

@@ -6,15 +6,7 @@
 import { RollcallError } from "../../core/errors.ts";
 import { ACCESS } from "../../operations/access.ts";
 import type { HttpContext, Route } from "../route.ts";
-import type { Ground } from "./caller.ts";
-import type { Clients, Transports } from "./transports.ts";
-
-export interface McpOptions extends Ground {
-  readonly version: string;
-  readonly maxSessions?: number;
-  /** Something failed and is being dealt with: for the operator. */
-  readonly onTrouble: (what: string, error: unknown) => void;
-}
+import type { Clients, McpOptions, Transports } from "./transports.ts";
 
 export class McpWire {
   readonly #options: McpOptions;

@@ -8,7 +8,7 @@ import type { AgentSearchQuery } from "../../../src/search/agent-search.ts";
 import { Changes } from "../../../src/wires/mcp/changes.ts";
 import type { McpDirectory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
-import type { McpOptions } from "../../../src/wires/mcp/wire.ts";
+import type { McpOptions } from "../../../src/wires/mcp/transports.ts";
 import { LIBRARY, type By } from "../../../src/core/by.ts";
 
 export class MemoryDirectory implements McpDirectory {

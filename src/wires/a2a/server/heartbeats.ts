@@ -13,7 +13,7 @@ import { RollcallError } from "../../../core/errors.ts";
 import { onWire, type By } from "../../../core/by.ts";
 import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
 import { ACCESS } from "../../../operations/access.ts";
-import type { GuardedHandler } from "../../route.ts";
+import type { GuardedHandler, WholeAnswer } from "../../route.ts";
 
 /** Where the token is, in an answer and in what comes later. */
 const TOKEN_HEADER = "rollcall-registration-token";
@@ -22,20 +22,14 @@ export interface HeartbeatsOptions {
   readonly directory: Pick<DirectoryService, "again" | "hear">;
 }
 
-export interface HeartbeatResponse {
-  readonly status: number;
-  readonly headers: readonly string[];
-  readonly body: string;
-}
-
 type HeartbeatHandler = (
   request: IncomingMessage,
   body: Buffer,
   by: By,
-) => HeartbeatResponse | Promise<HeartbeatResponse>;
+) => WholeAnswer | Promise<WholeAnswer>;
 
 /** A response to a heartbeat that was taken, in the form of one generation. */
-type Form = (verified: boolean, retryAfterS: number) => HeartbeatResponse;
+type Form = (verified: boolean, retryAfterS: number) => WholeAnswer;
 
 const JSON_TYPE = ["Content-Type", "application/json"] as const;
 const BODIES = {
@@ -70,7 +64,7 @@ export function heartbeatHandlers({
 
 function handler(directory: HeartbeatsOptions["directory"], form: Form): HeartbeatHandler {
   /** By the seconds of Retry-After: the door sends what it has sent before faster. */
-  const usual = new Map<number, HeartbeatResponse>();
+  const usual = new Map<number, WholeAnswer>();
   return (request, body, by) => {
     const { method = "", url = "" } = request;
     if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
@@ -90,7 +84,7 @@ async function hear(
   directory: HeartbeatsOptions["directory"],
   form: Form,
   { body, sender }: { readonly body: Buffer; readonly sender: Sender },
-): Promise<HeartbeatResponse> {
+): Promise<WholeAnswer> {
   if (body.length > HEARTBEAT.bytes) {
     throw new RollcallError("TOO_LARGE", `the body has more than ${HEARTBEAT.bytes} bytes`);
   }
@@ -116,6 +110,6 @@ async function heard(
   }
 }
 
-function refusal(detail: readonly CardProblem[]): HeartbeatResponse {
+function refusal(detail: readonly CardProblem[]): WholeAnswer {
   return { status: 422, headers: JSON_TYPE, body: JSON.stringify({ detail }) };
 }

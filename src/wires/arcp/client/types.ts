@@ -3,9 +3,11 @@ import type { Amount } from "../../../core/jobs/decimal.ts";
 import type { JobStreamEvent } from "../../../core/jobs/events.ts";
 import type { JsonRecord } from "../../../core/json-object.ts";
 import type { Clock } from "../../../core/clock.ts";
-import type { Feature, ListedJob, LeaseShape, ToldError } from "../codec/messages.ts";
+import type { Feature, LeaseShape, ListedJob, Resumption, ToldError } from "../codec/messages.ts";
 import type { ServerTrust } from "../../../net/tls/trust.ts";
 import type { Transport } from "../server/transport.ts";
+
+export type { JobEnd, Resumption } from "../codec/messages.ts";
 
 /** An event of a job, typed by its kind, with its place and time. */
 export type ReceivedEvent = JobStreamEvent & {
@@ -17,33 +19,11 @@ export type ReceivedEvent = JobStreamEvent & {
   readonly raw: JsonRecord;
 };
 
-/** How a job ended, whichever way. */
-export interface JobEnd {
-  readonly status: "success" | "error" | "cancelled" | "timed_out";
-  /** Its result: a value, or for a streamed result its text, or bytes where a part was binary. */
-  readonly result: unknown;
-  /** Of a result that came in parts. */
-  readonly resultId: string | undefined;
-  readonly summary: string | undefined;
-  /** The error, where the runtime gives one. */
-  readonly error: ToldError | undefined;
-  readonly completedAt: string | undefined;
-  /** The runtime's own words. */
-  readonly payload: JsonRecord;
-}
-
 /** Where to connect: an address, something that connects, or a transport to use once. */
 export type Destination =
   | string
   | Transport
   | ((signal: AbortSignal) => Transport | Promise<Transport>);
-
-/** All that another connection needs to go on with a session. */
-export interface Resumption {
-  readonly sessionId: string;
-  readonly resumeToken: string;
-  readonly lastEventSeq: number;
-}
 
 export interface ArcpClientOptions {
   /** The bearer token. */

@@ -1,8 +1,9 @@
 /** A job in the answers that tell of it. */
+import type { IssuedCredential } from "../../../jobs/provisioner.ts";
 import type { JobPage } from "../../../core/job-listing.ts";
 import { parseBudget, type Budget } from "../../../core/jobs/budget.ts";
 import type { Job } from "../../../core/jobs.ts";
-import { acceptedPayload, jobsPayload, subscribedPayload, type WireCredential } from "./encode.ts";
+import { acceptedPayload, jobsPayload, subscribedPayload } from "./encode.ts";
 import type { Profile } from "./profile.ts";
 
 const NO_BUDGET: Budget = new Map();
@@ -12,7 +13,7 @@ export interface AcceptedTerms {
   readonly at: string;
   readonly requestId?: string | undefined;
   /** Told while the job runs: afterwards they are revoked, and of no use. */
-  readonly credentials: readonly WireCredential[];
+  readonly credentials: readonly IssuedCredential[];
 }
 
 /** The budget is what was granted, so that a client that asks again is told the same. */

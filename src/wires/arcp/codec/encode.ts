@@ -4,6 +4,7 @@
  * envelope, which differs for every observer, is laid around it. Ids are of our own making and
  * need no quoting; everything that others wrote goes through JSON.
  */
+import type { IssuedCredential } from "../../../jobs/provisioner.ts";
 import { amountText, type Amount } from "../../../core/jobs/decimal.ts";
 import type { AgentListing } from "../../../core/jobs/agent-ref.ts";
 import type { JobStatus } from "../../../core/jobs/outcome.ts";
@@ -38,20 +39,11 @@ export interface AcceptedFields {
   readonly lease: LeaseShape;
   readonly expiresAt?: string | undefined;
   readonly budget: ReadonlyMap<string, Amount>;
-  readonly credentials?: readonly WireCredential[] | undefined;
+  readonly credentials?: readonly IssuedCredential[] | undefined;
   readonly requestId?: string | undefined;
   readonly traceId?: string | undefined;
   readonly parentJobId?: string | undefined;
   readonly delegateId?: string | undefined;
-}
-
-export interface WireCredential {
-  readonly id: string;
-  readonly scheme: "bearer";
-  readonly value: string;
-  readonly endpoint: string;
-  readonly profile?: string;
-  readonly constraints?: Readonly<Record<string, unknown>>;
 }
 
 export function acceptedPayload(profile: Profile, fields: AcceptedFields): string {
@@ -179,7 +171,7 @@ export interface SubscribedFields {
   /** The rest of the budget. */
   readonly budget: ReadonlyMap<string, Amount>;
   /** Only for the principal that submitted the job. */
-  readonly credentials?: readonly WireCredential[] | undefined;
+  readonly credentials?: readonly IssuedCredential[] | undefined;
   readonly parentJobId?: string | undefined;
   readonly traceId?: string | undefined;
   readonly subscribedFrom: number;

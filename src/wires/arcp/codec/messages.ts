@@ -76,10 +76,11 @@ export interface Hello extends Envelope {
   readonly token: string;
   /** The features we know, in the client's order. */
   readonly features: readonly Feature[];
-  readonly resume: Resume | undefined;
+  readonly resume: Resumption | undefined;
 }
 
-export interface Resume {
+/** All that another connection needs to go on with a session. */
+export interface Resumption {
   readonly sessionId: string;
   readonly resumeToken: string;
   readonly lastEventSeq: number;
@@ -248,23 +249,29 @@ export interface EventMessage extends Envelope {
   readonly event: JobStreamEvent | undefined;
 }
 
+/** How a job ended, whichever way. */
+export interface JobEnd {
+  readonly status: "success" | "error" | "cancelled" | "timed_out";
+  /** Its result: a value, or for a streamed result its text, or bytes where a part was binary. */
+  readonly result: unknown;
+  /** Of a result that came in parts. */
+  readonly resultId: string | undefined;
+  readonly summary: string | undefined;
+  /** The error, where the runtime gives one. */
+  readonly error: ToldError | undefined;
+  readonly completedAt: string | undefined;
+  /** The runtime's own words. */
+  readonly payload: JsonRecord;
+}
+
 /** The one end of a job: from `job.result` or `job.error`, with any status. */
-export interface JobEndMessage extends Envelope {
+export interface JobEndMessage extends Envelope, JobEnd {
   readonly type: "job.result" | "job.error";
   readonly jobId: string | undefined;
   readonly eventSeq: number | undefined;
-  readonly status: "success" | "error" | "cancelled" | "timed_out";
-  readonly result: unknown;
-  readonly resultId: string | undefined;
   readonly resultSize: number | undefined;
   /** A result in chunks that is JSON text, and stands for its value. */
   readonly isJson: boolean;
-  readonly summary: string | undefined;
-  /** Of a `job.error`, whatever its status. */
-  readonly error: ToldError | undefined;
-  readonly completedAt: string | undefined;
-  /** The payload as it came, for those who print it. */
-  readonly payload: JsonRecord;
 }
 
 export interface Cancelled extends Envelope {

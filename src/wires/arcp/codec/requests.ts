@@ -20,7 +20,7 @@ import {
   type LeaseConstraints,
   type LeaseShape,
   type ListJobs,
-  type Resume,
+  type Resumption,
   type Submit,
 } from "./messages.ts";
 import { profileOf } from "./profile.ts";
@@ -123,7 +123,7 @@ function helloOf({ type, envelope, fields, payload }: OpenedFrame): Hello {
   if (capabilities.encodings && !capabilities.encodings.includes("json")) {
     fields.fail("capabilities.encodings", "does not name json");
   }
-  const resumed = (inner: Reader): Resume => ({
+  const resumed = (inner: Reader): Resumption => ({
     sessionId: inner.optionalText("session_id", ID) ?? sessionIdOf(inner, isAlias, envelope),
     resumeToken: inner.text("resume_token", { max: HELLO.resumeTokenLength }),
     lastEventSeq: inner.whole("last_event_seq", { min: 0 }),

@@ -3,13 +3,14 @@
  * its contents are durable, and answers to submits go out in the order of the submits: two of the
  * three clients match them by that order alone.
  */
+import type { SubmitReply } from "../../../core/job-submit.ts";
 import type { By } from "../../../core/by.ts";
 import { codeOf, invalidArgument, RollcallError } from "../../../core/errors.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
 import { remainingOf, type Budget, type Counters } from "../../../core/jobs/budget.ts";
 import { amountOfNumber } from "../../../core/jobs/decimal.ts";
 import type { Job } from "../../../core/jobs.ts";
-import type { JobOrder, Submission } from "../../../jobs/submissions.ts";
+import type { JobOrder } from "../../../jobs/submissions.ts";
 import { acceptedOf, listedOf, subscribedOf } from "../codec/answers.ts";
 import { arcpError, arcpErrorOf, type ArcpError } from "../codec/errors.ts";
 import type { AnsweredRequest } from "../codec/encode.ts";
@@ -208,14 +209,14 @@ export class Dispatch {
     try {
       const submitted = this.#order(message);
       if (!(submitted instanceof Promise)) return this.#accepted(submitted, message);
-      const accept = (done: Submission) => this.#accepted(done, message);
+      const accept = (done: SubmitReply) => this.#accepted(done, message);
       return submitted.then(accept, refuse);
     } catch (error) {
       refuse(error);
     }
   }
 
-  #order(message: Submit): Submission | Promise<Submission> {
+  #order(message: Submit): SubmitReply | Promise<SubmitReply> {
     const { jobs } = this.#sessions;
     const session = this.#session;
     if (message.leaseConstraints) this.#need("lease_expires_at");
@@ -251,7 +252,7 @@ export class Dispatch {
     this.#reply(() => this.#connection.refuseSubmit(error, told));
   }
 
-  #accepted({ job, isRepeated }: Submission, message: Submit): void {
+  #accepted({ job, isRepeated }: SubmitReply, message: Submit): void {
     const session = this.#session;
     const isOver = isTerminal(job.status);
     const isOwn = job.session === session.id;

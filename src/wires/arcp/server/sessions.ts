@@ -22,7 +22,7 @@ import type { Term } from "../../../engine/companion.ts";
 import type { JobService } from "../../../jobs/jobs.ts";
 import type { Streams } from "../../../log/streams.ts";
 import { acceptedOf } from "../codec/answers.ts";
-import type { Resume } from "../codec/messages.ts";
+import type { Resumption } from "../codec/messages.ts";
 import { Timestamps } from "../codec/timestamps.ts";
 import type { Alarm, Alarms } from "./alarms.ts";
 import type { ServerConnection } from "./connection.ts";
@@ -44,7 +44,7 @@ export interface LiveSessionsOptions {
 export interface ResumeRequest {
   readonly by: By;
   readonly terms: SessionTerms;
-  readonly resume: Resume;
+  readonly resume: Resumption;
   readonly connection: ServerConnection;
 }
 

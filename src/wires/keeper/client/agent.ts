@@ -2,22 +2,15 @@
 import { acquire, acquireInTime, type AcquireOptions } from "./acquire.ts";
 import { Campaign } from "./campaign.ts";
 import type { LeaseHandle } from "./lease.ts";
-import type { AgentState, AgentPresence } from "./presence.ts";
-import type { KeeperTasks } from "./tasks.ts";
+import type { AgentState } from "./presence.ts";
 import type { AgentCard } from "./types.ts";
-import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
-import { Worker, type WorkHandler, type WorkOptions } from "./work.ts";
-
-export interface AgentParts {
-  readonly wire: KeeperWire;
-  readonly tasks: KeeperTasks;
-  readonly presence: AgentPresence;
-}
+import type { KeeperCallOptions } from "./wire.ts";
+import { Worker, type WorkerParts, type WorkHandler, type WorkOptions } from "./work.ts";
 
 export class KeeperAgent implements AsyncDisposable {
-  readonly #parts: AgentParts;
+  readonly #parts: WorkerParts;
 
-  constructor(parts: AgentParts) {
+  constructor(parts: WorkerParts) {
     this.#parts = parts;
     parts.wire.adopt(this, "agent");
   }

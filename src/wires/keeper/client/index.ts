@@ -17,7 +17,8 @@ export {
   type RegisterOptions,
 } from "./keeper.ts";
 export type { LeaseHandle as Lease } from "./lease.ts";
-export type { PolicyRequest as Access, KeeperPolicies as Policies } from "./policies.ts";
+export type { AccessRequest as Access } from "../../../core/policies.ts";
+export type { KeeperPolicies as Policies } from "./policies.ts";
 export type { AgentState } from "./presence.ts";
 export {
   decodeJson,

@@ -9,6 +9,7 @@
  * The connection is opened with the first call and again whenever it was lost. Only who waits for
  * an answer keeps the process alive: an idle client, its heartbeats included, does not.
  */
+import type { AccessRequest } from "../../../core/policies.ts";
 import { TTL } from "../../../core/limits.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { systemClock } from "../../../machine/clock.ts";
@@ -26,7 +27,7 @@ import { KeeperAgent } from "./agent.ts";
 import { agentFrom, secondsOf } from "./from-wire.ts";
 import type { LeaseHandle } from "./lease.ts";
 import { PACE } from "./limits.ts";
-import { KeeperPolicies, type PolicyRequest } from "./policies.ts";
+import { KeeperPolicies } from "./policies.ts";
 import { AgentPresence, type AgentState } from "./presence.ts";
 import { KeeperTasks } from "./tasks.ts";
 import type { AgentCard, AgentInfo, PolicyVerdict } from "./types.ts";
@@ -146,7 +147,7 @@ export class Keeper implements AsyncDisposable {
   }
 
   /** Whether a subject may do an action, and why. */
-  check(access: PolicyRequest, options: KeeperCallOptions = {}): Promise<PolicyVerdict> {
+  check(access: AccessRequest, options: KeeperCallOptions = {}): Promise<PolicyVerdict> {
     return this.policies.check(access, options);
   }
 

@@ -1,14 +1,9 @@
 /** Policies. Denial wins, and where nothing matches the answer is no. */
+import type { AccessRequest } from "../../../core/policies.ts";
 import { EntitlementsService, PolicyEffect } from "../gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { policyFrom } from "./from-wire.ts";
 import type { Policy, PolicyVerdict } from "./types.ts";
 import type { KeeperCallOptions, KeeperWire } from "./wire.ts";
-
-export interface PolicyRequest {
-  readonly subject: string;
-  readonly action: string;
-  readonly resource: string;
-}
 
 const { method } = EntitlementsService;
 
@@ -40,7 +35,7 @@ export class KeeperPolicies {
   }
 
   async check(
-    { subject, action, resource }: PolicyRequest,
+    { subject, action, resource }: AccessRequest,
     options: KeeperCallOptions = {},
   ): Promise<PolicyVerdict> {
     const request = { subject, action, resource };

@@ -1,28 +1,19 @@
 /** Agents, leases, elections and tasks for users: plain objects, times in milliseconds. */
-import type { AgentCard, AgentStatus } from "../../../core/agents.ts";
+import type { Lease } from "../../../core/leases.ts";
+import type { Agent } from "../../../core/agents.ts";
 import type { TaskStatus } from "../../../core/tasks.ts";
 
 export type { AgentCard, AgentStatus, Capability } from "../../../core/agents.ts";
 export type { Policy } from "../../../core/policies.ts";
 export type { TaskStatus } from "../../../core/tasks.ts";
 
-export interface AgentInfo {
-  readonly agentId: string;
-  readonly card: AgentCard;
-  readonly status: AgentStatus;
-  readonly registeredAtMs: number;
-  readonly lastHeartbeatAtMs: number;
-}
+export type AgentInfo = Pick<
+  Agent,
+  "agentId" | "card" | "status" | "registeredAtMs" | "lastHeartbeatAtMs"
+>;
 
 /** A lease and its holder, as the daemon reports it. */
-export interface LeaseInfo {
-  readonly taskId: string;
-  readonly holder: string;
-  /** Grows with every grant of anything: who sees an older one than before refuses it. */
-  readonly token: number;
-  readonly acquiredAtMs: number;
-  readonly expiresAtMs: number;
-}
+export type LeaseInfo = Omit<Lease, "owner" | "ttlMs">;
 
 export interface ElectionState {
   readonly group: string;
