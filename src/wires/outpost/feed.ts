@@ -19,7 +19,7 @@ import type { State } from "../../core/state.ts";
 import { EVERYTHING } from "../../core/visibility.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Watch, WatchItem } from "../../engine/watch.ts";
-import { reportOf, sourceKeys, type SourceKey } from "../../fleet/sources.ts";
+import { sourceReport, sourceKeys, type SourceKey } from "../../fleet/sources.ts";
 import { touch } from "../../fleet/touches.ts";
 import type { Step } from "../../outposts/outposts.ts";
 import { cursorAt, isAt, readCursor } from "./cursor.ts";
@@ -142,7 +142,7 @@ export class Feed {
 
   #tell(state: State, key: SourceKey): Told | undefined {
     if (key.startsWith("entry ")) return undefined;
-    const report = reportOf(state, key, { sight: EVERYTHING });
+    const report = sourceReport(state, key, { sight: EVERYTHING });
     if (!report) {
       this.#busy.delete(key);
       return undefined;

@@ -6,7 +6,7 @@ import { RollcallError } from "../../core/errors.ts";
 import { parsedRecord, type JsonRecord } from "../../core/json-object.ts";
 import { daemonAgent } from "../../net/http/agent.ts";
 import { decodeError, incompatible } from "../../net/http/refusal.ts";
-import { open, readBody, type DaemonLink } from "../../net/http/request.ts";
+import { open, readAnswer, type DaemonLink } from "../../net/http/request.ts";
 import { SseParser } from "../../net/http/sse.ts";
 import type { ServerTrust } from "../../net/tls/trust.ts";
 import { UPLINK } from "./limits.ts";
@@ -36,7 +36,7 @@ export class TeamLink implements Team {
   async post(path: string, body: object, signal: AbortSignal): Promise<JsonRecord> {
     const url = new URL(this.#url + path);
     const response = await open(url, { ...this.#link, signal, body: JSON.stringify(body) });
-    const answer = parsedRecord(await readBody(url, response));
+    const answer = parsedRecord(await readAnswer(url, response));
     if (answer) return answer;
     throw incompatible(`${url.href} does not answer with a JSON object`);
   }

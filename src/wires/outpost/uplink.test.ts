@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { byOf, LIBRARY } from "../../core/by.ts";
 import { LOCAL } from "../../core/principals.ts";
-import { rowsOf } from "../../fleet/rows.ts";
+import { atOnce } from "../../core/steps.ts";
+import { makeRows } from "../../fleet/rows.ts";
 import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { Row } from "../../fleet/row.ts";
 import { Box, POLICY } from "../../../test/support/outposts/box.ts";
@@ -27,7 +28,9 @@ afterEach(async () => {
 
 function rows(): Row[] {
   const { engine } = team;
-  return engine.peek((state) => rowsOf(state, { nowMs: engine.nowMs, patience: DEFAULT_PATIENCE }));
+  return engine.peek((state) =>
+    atOnce(makeRows(state, { nowMs: engine.nowMs, patience: DEFAULT_PATIENCE })),
+  );
 }
 
 function row(id: string): Row | undefined {
