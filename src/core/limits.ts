@@ -202,6 +202,53 @@ export const LOG = {
   appendWithinMs: 5 * SECOND,
 } as const;
 
+/**
+ * How soon another node leads when the one that leads falls silent, by situation.
+ *
+ * A claim to lead is fenced unless its node has heard the last sign of life there is. The leader
+ * began that sign before it was heard, so it has stopped to answer from memory (`leadershipMs`)
+ * before anybody's patience with it (`silenceMs`) is over: a new leader need not wait. The first
+ * must be less than the second by more than clocks drift.
+ */
+export const FAILOVER = {
+  /** Nodes and log in one place: within 2 s. */
+  fast: failover({ tickMs: 400, leadershipMs: 800, silenceMs: 1 * SECOND, spreadMs: 500 }),
+  /** Links that are slow or come and go: within 6 s, at fewer signs of life. */
+  calm: failover({
+    tickMs: 1 * SECOND,
+    leadershipMs: 2 * SECOND,
+    silenceMs: 3 * SECOND,
+    spreadMs: 3 * SECOND,
+  }),
+} as const;
+
+export type Failover = keyof typeof FAILOVER;
+
+export interface FailoverTimes {
+  /** A leader that wrote nothing for half of this shows a sign of life. */
+  readonly tickMs: number;
+  /** How long it may answer from memory after it last began an append that succeeded. */
+  readonly leadershipMs: number;
+  /** Followers that heard nothing for this long claim to lead, */
+  readonly silenceMs: number;
+  /** each by chance up to so much later, so that not all do in the same moment. */
+  readonly spreadMs: number;
+}
+
+function failover(times: FailoverTimes): FailoverTimes {
+  return times;
+}
+
+/** A log on which signs of life come late is not a leader that died. */
+export const LATENESS = {
+  /** So many signs are remembered, about 20 s of them, */
+  signs: 100,
+  /** and the patience of followers is so many times how late the latest of them were, but one. */
+  factor: 10,
+  /** No more patience than this, however late. */
+  mostMs: 6 * SECOND,
+} as const;
+
 /** The engine's own bounds. */
 export const ENGINE = {
   /** Commands that wait for the disk; beyond, callers are told to come back. */
@@ -217,23 +264,8 @@ export const ENGINE = {
   waitingStreamBytes: 32 * MIB,
   /** Heap looked at in one go, so that a million at once do not stop the loop. */
   expiriesPerTurn: 1_000,
-  /** A leader that wrote nothing for this long shows a sign of life. */
-  tickMs: 1 * SECOND,
-  /** Followers that saw nothing for this long try to lead. */
-  silenceMs: 3 * SECOND,
-  /**
-   * How long a leader may answer reads from memory after it last proved that it leads: less than
-   * `silenceMs`, by more than clocks drift in that time.
-   */
-  leadershipMs: 2 * SECOND,
-  /**
-   * How long a new leader waits before it decides: until the leader before, which may not know that
-   * it was replaced, no longer answers from memory. Longer than `leadershipMs` by the drift of
-   * clocks.
-   */
-  handoverMs: 2.25 * SECOND,
-  /** The time from a claim to lead until leading that does not count as unseen. */
-  handoverSeenMs: 200,
+  /** The time from a claim to lead until leading that does not count as unseen, alone. */
+  claimSeenMs: 200,
   /** Time that went by unseen (a suspended machine, a stepped clock) beyond this kills nobody. */
   unseenMs: 5 * SECOND,
   /** How long a follower waits to catch up with the leader before it gives a read up. */

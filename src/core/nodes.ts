@@ -3,8 +3,11 @@
  * `node.leading` at the head it knows leads from there on, and every other node's next append is
  * fenced.
  *
- * Both events here are also a grace: time may have gone by in which nobody could send a heartbeat
- * or renew anything, so every live deadline starts over with one full ttl from that moment.
+ * A leader that closes resigns with its last append, so that the others need not wait until its
+ * silence tells them.
+ *
+ * All events here are also a grace: time may have gone by in which nobody could send a heartbeat or
+ * renew anything, so every live deadline starts over with one full ttl from that moment.
  */
 import { raiseFloor } from "./fencing.ts";
 import type { State } from "./state.ts";
@@ -17,11 +20,16 @@ export type NodeEvent =
       /** Where events may have been lost: tokens and terms go on above it (see fencing.ts). */
       readonly floor?: number;
     }
-  /** The leader was suspended, or its clock stepped: time went by that nobody could use. */
-  | { readonly type: "node.resumed"; readonly node: string; readonly unseenMs: number };
+  /**
+   * The leader was suspended, or its clock stepped: time went by that nobody could use. Where nodes
+   * share a log every term begins with it: deadlines count from the moment the new leader listens.
+   */
+  | { readonly type: "node.resumed"; readonly node: string; readonly unseenMs: number }
+  /** It closes, and has written all that it decided: another node may lead at once. */
+  | { readonly type: "node.resigned"; readonly node: string; readonly epoch: number };
 
 export interface Leadership {
-  /** Empty before anybody led. */
+  /** Empty before anybody led, and after a leader resigned. */
   readonly node: string;
   readonly epoch: number;
 }
@@ -32,10 +40,21 @@ export function leading(state: State, node: string, floor = 0): NodeEvent {
   return { type: "node.leading", node, epoch, ...(isLoss && { floor }) };
 }
 
+export function resigned({ leadership: { epoch } }: State, node: string): NodeEvent {
+  return { type: "node.resigned", node, epoch };
+}
+
 export function evolveNode(state: State, event: NodeEvent): void {
   state.graceFromMs = state.lastAtMs;
-  if (event.type === "node.leading") {
-    state.leadership = { node: event.node, epoch: event.epoch };
-    if (event.floor !== undefined) raiseFloor(state, event.floor);
+  switch (event.type) {
+    case "node.leading":
+      state.leadership = { node: event.node, epoch: event.epoch };
+      if (event.floor !== undefined) raiseFloor(state, event.floor);
+      return;
+    case "node.resigned":
+      state.leadership = { node: "", epoch: event.epoch };
+      return;
+    case "node.resumed":
+      return;
   }
 }

@@ -256,6 +256,7 @@ function evolve(state: State, event: Event, atMs: number): void {
       return evolveDirectory(state, event);
     case "node.leading":
     case "node.resumed":
+    case "node.resigned":
       return evolveNode(state, event);
     default:
       throw unknownEvent(event);

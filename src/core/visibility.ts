@@ -96,6 +96,7 @@ export function seesEvent(sight: Sight, state: State, event: Event): boolean {
     case "directory.removed":
     case "node.leading":
     case "node.resumed":
+    case "node.resigned":
       return true;
     case "task.created":
       return sees(sight, event.task);

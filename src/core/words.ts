@@ -157,6 +157,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "directory.removed": ({ url }) => `${url} was removed`,
     "node.leading": ({ node, epoch }) => `${node} leads, epoch ${epoch}`,
     "node.resumed": ({ node, unseenMs }) => `${node} is back after ${shortDuration(unseenMs)}`,
+    "node.resigned": ({ node }) => `${node} no longer leads: it closes`,
   };
 }
 

@@ -25,7 +25,7 @@ import { STATE_GAUGES, type StateGauge } from "./state-metrics.ts";
 const LOOP_MS = 20;
 const QUANTILES = [0.5, 0.99, 0.999, 1] as const;
 
-const MODES: readonly EngineMode[] = ["loading", "following", "leading", "closed"];
+const MODES: readonly EngineMode[] = ["loading", "following", "leading", "outdated", "closed"];
 
 export interface ObservedParts {
   readonly engine: Engine;

@@ -96,6 +96,11 @@ export class Committer {
     return isEmpty(this.#open) && this.#closed.length === 0 && this.#inFlight === undefined;
   }
 
+  /** It takes nothing more. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** How long ago the last append that succeeded was begun: since then nobody else can lead. */
   get provedMsAgo(): number {
     return sinceMs(this.#options.clock, this.#proved);

@@ -54,6 +54,7 @@ export class Engine implements ForwardTarget {
       observers,
       publish: (recorded: readonly RecordedEvent[]) => hub.publish(recorded),
       skipTo: (head: number) => hub.skipTo(head),
+      end: () => hub.close(),
     };
     const member = await Member.open({ ...options, time, stats, audience });
     const engine: Engine = new Engine(options, { member, time, hub, stats, observers });
@@ -156,7 +157,7 @@ export class Engine implements ForwardTarget {
   }
 
   watch(options: WatchOptions = {}): Watch {
-    if (this.#isClosed()) throw closing();
+    if (this.#isClosed() || this.mode === "outdated") throw this.#unavailable();
     return this.#hub.watch(options);
   }
 
@@ -222,6 +223,7 @@ export class Engine implements ForwardTarget {
   #unavailable(): RollcallError {
     if (this.#isClosed()) return closing();
     const { reason } = this.#member.trouble;
+    if (this.mode === "outdated") return new RollcallError("UNAVAILABLE", reason);
     return new RollcallError("UNAVAILABLE", `this node does not lead: ${reason}`);
   }
 }

@@ -5,6 +5,7 @@ import type { RecordedEvent } from "../core/events.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
 import { markOf, sinceMs, type Clock, type Mark } from "../core/clock.ts";
+import type { Lateness } from "./lateness.ts";
 import { apply, type Replica } from "./replica.ts";
 
 export interface FollowerOptions {
@@ -12,6 +13,7 @@ export interface FollowerOptions {
   readonly rules: Rules;
   readonly replica: Replica;
   readonly clock: Clock;
+  readonly lateness: Lateness;
   readonly onApplied: (recorded: readonly RecordedEvent[]) => void;
 }
 
@@ -66,12 +68,18 @@ export class Follower {
   }
 
   async #follow(): Promise<void> {
-    const { log, rules, replica, onApplied } = this.#options;
+    const { log, rules, replica, lateness, onApplied } = this.#options;
     const { signal } = this.#stop;
+    // The time before the first sign of a leader tells nothing of how late they come.
+    let heardOf = 0;
     for await (const batch of log.follow(replica.head, replica.lastId, signal)) {
       if (signal.aborted) return;
+      const { silentMs } = this;
       this.hear();
       onApplied(apply(replica, rules, batch));
+      const { epoch } = replica.state.leadership;
+      if (epoch === heardOf) lateness.heard(silentMs);
+      heardOf = epoch;
       for (const waiter of this.#waiting) {
         if (waiter.target > replica.head) continue;
         this.#waiting.delete(waiter);

@@ -13,7 +13,8 @@ import { fenceOf } from "../core/fencing.ts";
 import { refuse, type Decision } from "../core/decide.ts";
 import { encode, type Event } from "../core/events.ts";
 import type { Job } from "../core/jobs.ts";
-import { ENGINE } from "../core/limits.ts";
+import { ENGINE, type FailoverTimes } from "../core/limits.ts";
+import { resigned } from "../core/nodes.ts";
 import type { Command, Reply, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
@@ -42,6 +43,7 @@ export interface LeadingOptions {
   /** For appends. */
   readonly nextId: () => string;
   readonly newId: () => string;
+  readonly times: FailoverTimes;
   readonly companion: Companion | undefined;
   readonly audit: Audit | undefined;
   readonly onDurable: OnDurable;
@@ -53,9 +55,11 @@ export class Leading implements Term {
   readonly #committer: Committer;
   #lastLookMs: number;
   /** The time since then that does not count as unseen. */
-  #seenMs: number = ENGINE.handoverSeenMs;
+  #seenMs: number;
   #cancelTick: () => void = () => undefined;
   #nextTickMs = Infinity;
+  /** The companion decides nothing more. */
+  #isDismissed = false;
   #end: (reason: unknown) => void = () => undefined;
 
   /** Resolves with the reason when the term is over. */
@@ -64,6 +68,8 @@ export class Leading implements Term {
   constructor(options: LeadingOptions) {
     this.#options = options;
     this.#lastLookMs = options.claimedAtMs;
+    // Where nodes share a log every term begins with node.resumed.
+    this.#seenMs = options.log.shared ? -1 : ENGINE.claimSeenMs;
     const { log, rules, replica, clock, proved, nextId, onDurable } = options;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -234,22 +240,41 @@ export class Leading implements Term {
 
   /** Where others may write, what this node remembers is only worth something for a while. */
   get #isFresh(): boolean {
-    return !this.#options.log.shared || this.#committer.provedMsAgo <= ENGINE.leadershipMs;
+    return (
+      !this.#options.log.shared || this.#committer.provedMsAgo <= this.#options.times.leadershipMs
+    );
   }
 
-  /** Waits for what is under way, then ends the term. */
+  /** Waits for what is under way, then ends the term; others that share the log are told. */
   async drain(): Promise<void> {
     this.#cancelTick();
-    await this.#committer.settled(null).catch(() => null);
-    this.#committer.stop(closing());
+    const committer = this.#committer;
+    await committer.settled(null).catch(() => null);
+    if (this.#options.log.shared) {
+      this.#dismiss();
+      await this.#resign().catch(() => null);
+    }
+    committer.stop(closing());
     this.#over(undefined);
+  }
+
+  async #resign(): Promise<void> {
+    const { replica, node, time } = this.#options;
+    if (this.#committer.isStopped) return;
+    this.#record(resigned(replica.state, node), time.nowMs());
+    await this.#committer.settled(null);
   }
 
   /** At once: nothing may be decided or written any more. */
   #over(reason: unknown): void {
     this.#cancelTick();
-    this.#options.companion?.end();
+    this.#dismiss();
     this.#end(reason);
+  }
+
+  #dismiss(): void {
+    if (!this.#isDismissed) this.#options.companion?.end();
+    this.#isDismissed = true;
   }
 
   /** A rule broke off half-way: the state may be torn, so the term ends and it is rebuilt. */
@@ -274,7 +299,7 @@ export class Leading implements Term {
     const seenMs = this.#seenMs;
     this.#seenMs = ENGINE.unseenMs;
     // Nothing lasts less than a second: what was due in this millisecond was seen to already.
-    if (nowMs === this.#lastLookMs) return nowMs;
+    if (nowMs === this.#lastLookMs && seenMs >= 0) return nowMs;
     const unseenMs = nowMs - this.#lastLookMs;
     this.#lastLookMs = nowMs;
     // No heartbeat could arrive in that time, so no agent may be declared dead for it.
@@ -294,6 +319,7 @@ export class Leading implements Term {
 
   #tick(): void {
     const { rules, replica, log, snapshots, onTrouble } = this.#options;
+    const { tickMs } = this.#options.times;
     const committer = this.#committer;
     let nowMs: number;
     try {
@@ -303,7 +329,7 @@ export class Leading implements Term {
       return;
     }
     // Alone it also shows that the store is still there.
-    if (committer.isSettled && committer.provedMsAgo >= ENGINE.tickMs / 2) {
+    if (committer.isSettled && committer.provedMsAgo >= tickMs / 2) {
       // Its failure ends the term like that of any other append.
       committer.proved(null).catch(() => null);
     }
@@ -312,15 +338,15 @@ export class Leading implements Term {
         .take(replica.state, replica.head, committer.settled(null))
         .catch((error: unknown) => onTrouble("no snapshot was taken", error));
     }
-    const mostMs = log.shared ? ENGINE.tickMs / 2 : ENGINE.tickMs;
+    const mostMs = log.shared ? tickMs / 2 : tickMs;
     this.#tickIn(Math.min((rules.due(replica.state) ?? Infinity) - nowMs, mostMs));
   }
 
   /** A snapshot that is due is taken soon, not in the middle of a burst. */
   get #snapshotDueMs(): number {
-    const { replica, snapshots, time } = this.#options;
+    const { replica, snapshots, time, times } = this.#options;
     const nowMs = time.quickMs();
-    return snapshots.isDue(replica.head, nowMs) ? nowMs + ENGINE.tickMs / 2 : Infinity;
+    return snapshots.isDue(replica.head, nowMs) ? nowMs + times.tickMs / 2 : Infinity;
   }
 
   #tickIn(delayMs: number): void {

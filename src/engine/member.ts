@@ -11,6 +11,8 @@
  * - following: applies what another node writes (or, alone with a store that fails, tries again to
  *              write). Reads are answered from here, commands by the leader.
  * - leading:   decides. One append at a time; replies when it is durable.
+ * - outdated:  the log has an event that this version does not know. Nothing is answered until the
+ *              node is upgraded; from loading and following, for good.
  *
  * Every failure takes the same way as a start: what is not in the log is forgotten, and the state
  * is rebuilt. There is no other recovery code.
@@ -18,7 +20,7 @@
 import type { Clock, EngineTime } from "../core/clock.ts";
 import { codeOf } from "../core/errors.ts";
 import type { RecordedEvent } from "../core/events.ts";
-import { ENGINE } from "../core/limits.ts";
+import { ENGINE, FAILOVER, type FailoverTimes } from "../core/limits.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
 import { appendIds } from "./append-ids.ts";
@@ -26,6 +28,7 @@ import { claimLead, hasSigned, type LeadClaim } from "./claim.ts";
 import { Follower } from "./follower.ts";
 import { checkLog, hasLost, knownOf, lossOf, type KnownLog } from "./known-log.ts";
 import { Latch } from "./latch.ts";
+import { Lateness } from "./lateness.ts";
 import { Leading } from "./leading.ts";
 import type { Observers } from "./observer.ts";
 import type { DEFAULTS, EngineOptions } from "./options.ts";
@@ -35,7 +38,7 @@ import { countBatch, type EngineStats } from "./stats.ts";
 import { Trouble } from "./trouble.ts";
 import { Turn } from "./turn.ts";
 
-export type EngineMode = "loading" | "following" | "leading" | "closed";
+export type EngineMode = "loading" | "following" | "leading" | "outdated" | "closed";
 
 /** Told of what becomes durable and of what is rebuilt. */
 export interface Audience {
@@ -44,6 +47,8 @@ export interface Audience {
   publish(recorded: readonly RecordedEvent[]): void;
   /** What lies between was not published: it is only in the log. */
   skipTo(head: number): void;
+  /** Nothing more will come. */
+  end(): void;
 }
 
 interface MemberParts {
@@ -63,6 +68,8 @@ export class Member {
   readonly trouble: Trouble;
   /** Open but while the state is being rebuilt. */
   readonly loaded: Latch;
+  readonly #times: FailoverTimes;
+  readonly #lateness: Lateness;
   readonly #turn: Turn;
   readonly #nextAppendId: () => string;
   #replica: Replica;
@@ -91,7 +98,10 @@ export class Member {
     this.#log = options.log;
     this.#rules = options.rules;
     this.#clock = options.clock;
-    this.#turn = new Turn(this.#clock, options.random);
+    // Alone there is nobody who could take over.
+    this.#times = FAILOVER[options.log.shared ? options.failover : "calm"];
+    this.#lateness = new Lateness(this.#times.tickMs);
+    this.#turn = new Turn({ clock: options.clock, random: options.random, times: this.#times });
     this.loaded = new Latch(this.#clock);
     this.snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
     this.#nextAppendId = appendIds(options.newId);
@@ -137,7 +147,7 @@ export class Member {
 
   /** Leads while it can, follows while it cannot, until it is closed. */
   async #run(): Promise<void> {
-    while (!this.#isClosed()) {
+    while (!this.#isOver()) {
       if (this.#leading) {
         const reason = await this.#leading.ended;
         this.#leading = undefined;
@@ -160,10 +170,16 @@ export class Member {
     }
   }
 
-  /** Alone, as soon as the store may work again; at once where nobody has led yet. */
+  /** Alone, as soon as the store may work again; at once where nobody leads. */
   #untilMyTurnMs(): number {
     if (!this.#follower) return ENGINE.recoveryMs;
-    return this.#turn.inMs(this.#replica.head === 0 ? Infinity : this.#follower.silentMs);
+    const silentMs = this.#isVacant ? Infinity : this.#follower.silentMs;
+    return this.#turn.inMs(silentMs, this.#lateness.patienceMs);
+  }
+
+  /** Nobody has led yet, or the last leader resigned. */
+  get #isVacant(): boolean {
+    return this.#replica.state.leadership.node === "";
   }
 
   /** Rebuilds the state from the log, however long that takes to succeed. */
@@ -183,10 +199,18 @@ export class Member {
         if (!this.#isClosed()) this.#follow();
         return;
       } catch (error) {
+        if (codeOf(error) === "STORAGE_TOO_NEW") return this.#outdate(error);
         this.trouble.reportOnce("could not read the log", error);
         await this.#turn.wait(ENGINE.recoveryMs);
       }
     }
+  }
+
+  #outdate(error: unknown): void {
+    if (this.#isClosed()) return;
+    this.trouble.report("upgrade this node", error);
+    this.#options.audience.end();
+    this.#setMode("outdated");
   }
 
   /** Stands ready with a state that is all in the log. */
@@ -202,6 +226,7 @@ export class Member {
         rules: this.#rules,
         replica: this.#replica,
         clock: this.#clock,
+        lateness: this.#lateness,
         onApplied: (recorded) => this.#applied(recorded),
       });
       follower.ended.catch((error: unknown) => {
@@ -221,20 +246,18 @@ export class Member {
     this.#options.time.catchUp(last.atMs);
     this.#known = knownOf(this.#replica);
     this.#options.audience.publish(recorded);
+    if (this.#isVacant) this.#turn.hurry();
   }
 
   /** Appends the claim to lead: if that succeeds, it leads. */
   async #tryToLead(): Promise<void> {
     const replica = this.#replica;
-    const before = replica.state.leadership.node;
     const claim = await this.#claim();
     if (!claim) return this.#turn.missed();
     this.#applied(claim.recorded);
-    // The leader before may not know of it, and answers from memory for as long as this.
-    if (this.#log.shared && before !== "") await this.#turn.wait(ENGINE.handoverMs);
     if (this.#isClosed() || this.#isBehind() || replica.head !== claim.sequence) return;
     await this.#follower?.stop();
-    await this.#options.companion?.prepare(replica.state);
+    await this.#signWhile(this.#options.companion?.prepare(replica.state));
     if (this.#isClosed() || replica.head !== claim.sequence) return;
     this.#follower = undefined;
     this.#leading = this.#lead(claim);
@@ -263,6 +286,33 @@ export class Member {
     }
   }
 
+  /** The others hear of it while the companion gets ready, which may take a while. */
+  async #signWhile(preparing: Promise<void> | undefined): Promise<void> {
+    const companion = { isReady: false };
+    const settled = Promise.resolve(preparing).finally(() => {
+      companion.isReady = true;
+      this.#turn.hurry();
+    });
+    const mustSign = () => this.#log.shared && !companion.isReady && !this.#isClosed();
+    try {
+      while (mustSign()) {
+        await this.#turn.wait(this.#times.tickMs / 2);
+        if (mustSign()) await this.#sign();
+      }
+    } finally {
+      // Also where a sign was refused: nothing is begun anew while the companion is still busy.
+      await settled;
+    }
+  }
+
+  async #sign(): Promise<void> {
+    const replica = this.#replica;
+    const { head, mark } = replica;
+    const options = { id: this.#nextAppendId() };
+    const position = await this.#log.append({ entries: [] }, { head, mark }, options);
+    replica.mark = position.mark;
+  }
+
   #lead({ atMs: claimedAtMs, proved }: LeadClaim): Leading {
     const { node, newId, onAppend, companion, audit } = this.#options;
     return new Leading({
@@ -270,6 +320,7 @@ export class Member {
       newId,
       companion,
       audit,
+      times: this.#times,
       log: this.#log,
       rules: this.#rules,
       replica: this.#replica,
@@ -299,6 +350,11 @@ export class Member {
   // The follower stopped, or the log has moved: only a reload helps.
   #isBehind(): boolean {
     return this.#mustReload;
+  }
+
+  // It neither leads nor follows, and will not again.
+  #isOver(): boolean {
+    return this.#mode === "outdated" || this.#isClosed();
   }
 
   // A method: the compiler would take a property for unchanged across an await.

@@ -1,6 +1,7 @@
 /** The options of an engine: a log, a name, time, randomness and listeners. */
 import { randomUUID } from "node:crypto";
 import { rules, type Rules } from "../core/rules.ts";
+import type { Failover } from "../core/limits.ts";
 import type { Log } from "../log/log.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
@@ -19,6 +20,8 @@ export interface EngineOptions {
   /** From 0 to 1: keeps nodes from trying to lead in the same moment. */
   readonly random?: () => number;
   readonly clock?: Clock;
+  /** How soon another node leads when the one that leads falls silent: FAILOVER has the times. */
+  readonly failover?: Failover;
   readonly forwarder?: Forwarder;
   readonly rules?: Rules;
   readonly companion?: Companion;
@@ -41,4 +44,5 @@ export const DEFAULTS = {
   clock: systemClock,
   rules,
   acceptLoss: false,
+  failover: "fast" as Failover,
 };

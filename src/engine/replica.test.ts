@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openEngine, quiet, START_MS, TestClock } from "../../test/support/engine/fixture.ts";
+import {
+  openEngine,
+  quiet,
+  register,
+  START_MS,
+  TestClock,
+} from "../../test/support/engine/fixture.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import { Engine } from "./engine.ts";
@@ -51,17 +57,25 @@ test("the error names the program that wrote the log last, and this one", async 
   }
 });
 
-test("a node that follows stops at an event it does not know, and never leads again", async () => {
+test("a node stops at an event it does not know, and says that it wants an upgrade", async () => {
   const medium = new MemoryMedium();
   const clock = new TestClock();
   const { engine } = await openEngine({ node: "old", clock, log: memoryStore({ medium }).log });
   await clock.advance(10_000);
   expect(engine.mode).toBe("leading");
+  const watching = engine.watch()[Symbol.asyncIterator]().next();
   const { log } = memoryStore({ medium });
   const { head } = await log.open();
   await put(log, { entries: [MADE_UP] }, head);
   await clock.advance(60_000);
-  expect(engine.mode).toBe("loading");
+  expect(engine.mode).toBe("outdated");
+  for (const attempt of [engine.read(() => 1), register(engine)]) {
+    const error: unknown = await attempt.catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: "UNAVAILABLE" });
+    expect(String(error)).toContain("upgrade this node");
+  }
+  expect(() => engine.watch()).toThrow("upgrade this node");
+  expect(await watching).toEqual({ done: true, value: undefined });
   expect(await log.open()).toMatchObject({ head: head + 1, oldest: 1 });
   await engine.close();
   await quiet();

@@ -3,41 +3,49 @@
  * patience, and not too soon after a try that failed. Chance keeps nodes from trying in the same
  * moment.
  */
-import { ENGINE } from "../core/limits.ts";
 import type { Clock } from "../core/clock.ts";
+import type { FailoverTimes } from "../core/limits.ts";
+
+export interface TurnOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly times: FailoverTimes;
+}
 
 export class Turn {
-  readonly #clock: Clock;
-  readonly #random: () => number;
-  #patienceMs = 0;
+  readonly #options: TurnOptions;
+  #spreadMs = 0;
   #nextTryMs = 0;
   #wake: () => void = () => undefined;
 
-  constructor(clock: Clock, random: () => number) {
-    this.#clock = clock;
-    this.#random = random;
+  constructor(options: TurnOptions) {
+    this.#options = options;
   }
 
   /** A node begins to follow. */
   begin(): void {
-    this.#patienceMs = ENGINE.silenceMs * (1 + this.#random());
+    const { random, times } = this.#options;
+    this.#spreadMs = times.spreadMs * random();
   }
 
   /** A try to lead failed. */
   missed(): void {
-    this.#nextTryMs = this.#clock.monotonicMs() + ENGINE.silenceMs * this.#random();
+    const { clock, random, times } = this.#options;
+    this.#nextTryMs = clock.monotonicMs() + times.silenceMs * random();
   }
 
-  /** `silentMs` is how long no leader was heard of. */
-  inMs(silentMs: number): number {
-    const untilNextTryMs = this.#nextTryMs - this.#clock.monotonicMs();
-    return Math.max(untilNextTryMs, this.#patienceMs - silentMs);
+  /** `silentMs` is how long no leader was heard of, by a follower that is patient for so long. */
+  inMs(silentMs: number, patienceMs = 0): number {
+    const { clock, times } = this.#options;
+    const untilNextTryMs = this.#nextTryMs - clock.monotonicMs();
+    const enoughMs = Math.max(times.silenceMs, patienceMs) + this.#spreadMs;
+    return Math.max(untilNextTryMs, enoughMs - silentMs);
   }
 
   /** Waits for so long, or until somebody calls `hurry`. */
   wait(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(Math.max(1, delayMs), resolve);
+      const cancel = this.#options.clock.after(Math.max(1, delayMs), resolve);
       this.#wake = () => {
         cancel();
         resolve();

@@ -132,6 +132,7 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
     case "token.forgotten":
     case "node.leading":
     case "node.resumed":
+    case "node.resigned":
       return;
   }
 }

@@ -120,6 +120,7 @@ export class Trail {
       case "token.forgotten":
       case "node.leading":
       case "node.resumed":
+      case "node.resigned":
         return false;
     }
   }

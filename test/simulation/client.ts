@@ -13,6 +13,7 @@ import { nextMove, type Move } from "./moves.ts";
 import type { Network } from "./network.ts";
 import type { SimNode } from "./node.ts";
 import type { Pace } from "./pace.ts";
+import type { Profile } from "./profile.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SimJobs } from "./sim-jobs.ts";
@@ -20,6 +21,7 @@ import type { SimJobs } from "./sim-jobs.ts";
 export interface ClientOptions {
   readonly name: string;
   readonly pace: Pace;
+  readonly profile: Profile;
   readonly nodes: readonly SimNode[];
   readonly known: Names;
   readonly history: History;
@@ -46,10 +48,11 @@ export class Client {
   }
 
   async begin(): Promise<void> {
-    const { random, known, pace } = this.#options;
+    const { random, known, pace, profile } = this.#options;
     while (!this.#isStopped) {
       await pace.rest(random);
-      const move = nextMove(random, this.#beliefs, known);
+      const position = { random, beliefs: this.#beliefs, known };
+      const move = nextMove(position, profile.readShare);
       const ask = move && this.#signed(move);
       if (ask && !this.#isTooMany(ask)) await this.#ask(ask);
     }

@@ -66,6 +66,7 @@ export class Cluster {
           companion: new SimJobs({ ...given, ...jobs, streams }),
           rules: counted(plant?.rules ?? rules, transcript),
           retention: profile.retention,
+          failover: profile.failover,
           newId: () => own.id(),
           random: () => own.fraction(),
           forwarder: this.#forwarder(name),

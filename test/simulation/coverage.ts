@@ -126,6 +126,7 @@ const EVENTS: Record<Topic, true> = {
   "directory.removed": true,
   "node.leading": true,
   "node.resumed": true,
+  "node.resigned": true,
 };
 
 /** Kinds of entries in the streams of jobs. */
@@ -136,6 +137,7 @@ const FAULTS = [
   "drift",
   "append refused",
   "answer to append lost",
+  "answer to append too late",
   "append arrives late",
   "un-synced tail lost",
   "un-synced tail kept",
@@ -153,11 +155,13 @@ const FAULTS = [
 ];
 
 const SEEN = [
+  "append repeated",
   "closed",
   "fenced",
   "forwarded",
   "follower compared",
   "linearizable",
+  "outcome unknown",
   "snapshot",
   "truncation",
   "watch event",

@@ -24,6 +24,7 @@ export class LogCheck {
   readonly #fail: Fail;
   #lastAtMs = 0;
   #leader = { node: "", epoch: 0, sequence: 0 };
+  #hasResigned = false;
   #token = 0;
   /** Key → "holder token". */
   readonly #leases = new Map<string, string>();
@@ -84,14 +85,20 @@ export class LogCheck {
 
   #leadership({ event, sequence }: RecordedEvent, writer: string, fail: Fail): void {
     if (event.type === "node.leading") {
+      this.#hasResigned = false;
       const { node, epoch } = event;
       if (epoch !== this.#leader.epoch + 1 || node !== writer) {
         fail("one node leads at a time", `${node} leads epoch ${epoch} of ${this.#leader.epoch}`);
       }
       this.#leader = { node, epoch, sequence };
-    } else if (writer !== this.#leader.node) {
-      fail("only the leader appends", `${writer} wrote while ${this.#leader.node} led`);
+      return;
     }
+    if (writer !== this.#leader.node || this.#hasResigned) {
+      const { node } = this.#leader;
+      const whose = this.#hasResigned ? `after ${node} resigned` : `while ${node} led`;
+      fail("only the leader appends", `${writer} wrote ${whose}`);
+    }
+    this.#hasResigned = event.type === "node.resigned";
   }
 
   #grant(token: number, fail: Fail): void {

@@ -141,8 +141,12 @@ const MOVES: readonly (readonly [weight: number, MoveOf])[] = [
 const TOTAL_WEIGHT = MOVES.reduce((sum, [weight]) => sum + weight, 0);
 
 /** The next thing to ask for; undefined when nothing came to mind. */
-export function nextMove(random: Random, beliefs: Beliefs, known: Names): Move | undefined {
+export function nextMove(
+  { random, beliefs, known }: Omit<Position, "agentId">,
+  readShare: number,
+): Move | undefined {
   if (beliefs.agents.size === 0) return registration(random, known);
+  if (readShare > 0 && random.chance(readShare)) return reading({ random, known });
   const own = [...beliefs.agents.keys()];
   const others = known.agentIds.length > 0 ? known.agentIds : ["nobody"];
   const agentId = random.chance(0.04) ? random.pick(others) : random.pick(own);
@@ -219,7 +223,7 @@ function withClaim(make: (claim: { task: Task; agentId: string }) => Command): M
 
 const READ = ["lease", "lease", "group", "task", "job", "policy", "fingerprint"] as const;
 
-function reading({ random, known }: Position): Read {
+function reading({ random, known }: Pick<Position, "random" | "known">): Read {
   const noun = random.pick(READ);
   switch (noun) {
     case "lease": {

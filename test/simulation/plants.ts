@@ -12,6 +12,7 @@ import { rules, type Rules } from "../../src/core/rules.ts";
 import type { State } from "../../src/core/state.ts";
 import type { Log, LogBatch } from "../../src/log/log.ts";
 import type { Streams } from "../../src/log/streams.ts";
+import { CALM_LOG, CALM_NETWORK, type Profile } from "./profile.ts";
 
 export interface Plant {
   readonly name: string;
@@ -22,7 +23,27 @@ export interface Plant {
   readonly streams?: (streams: Streams) => Streams;
   /** Events that the views beside the state are not told of. */
   readonly unheard?: Topic;
+  /** Where it shows: some bugs take a rare meeting of troubles. */
+  readonly world?: (profile: Profile) => Profile;
 }
+
+/**
+ * A leader that is quiet, a follower that does not hear it and takes over, and clients that read:
+ * for as long as the old leader does not know, it answers from memory.
+ */
+const LULLS: Partial<Profile> = {
+  shared: true,
+  nodes: 2,
+  clients: 5,
+  thinkMs: 80,
+  isBursty: false,
+  everyMs: 1500,
+  troubles: ["lull"],
+  log: { ...CALM_LOG, latencyMs: 0.5 },
+  network: { ...CALM_NETWORK, latencyMs: 1 },
+  failover: "calm",
+  readShare: 0.7,
+};
 
 export const PLANTS: readonly Plant[] = [
   {
@@ -49,6 +70,18 @@ export const PLANTS: readonly Plant[] = [
     name: "row not made anew",
     breaks: "rows that are kept are those that their facts give",
     unheard: "lease.released",
+  },
+  {
+    name: "signs not compared",
+    breaks: "the log bears every answer out",
+    wrap: headsOnly,
+    world: (profile) => ({ ...profile, ...LULLS }),
+  },
+  {
+    name: "append id not deduplicated",
+    breaks: "one node leads at a time",
+    wrap: insistent,
+    world: (profile) => ({ ...profile, log: { ...profile.log, loseAnswer: 0.03, giveUp: 1 } }),
   },
   { name: "watch gap", breaks: "a watcher sees exactly the log it asked for", wrap: skipping },
 ];
@@ -208,6 +241,39 @@ function unfenced(log: Log): Log {
           return await log.append(batch, now, options);
         } catch (error) {
           if (codeOf(error) !== "FENCED") throw error;
+        }
+      }
+    },
+  };
+}
+
+/** Takes part in no comparison of marks: whoever knows the head may append. */
+function headsOnly(log: Log): Log {
+  return {
+    ...passing(log),
+    async append(batch, at, options) {
+      try {
+        return await log.append(batch, at, options);
+      } catch (error) {
+        if (codeOf(error) !== "FENCED") throw error;
+        const { mark } = await log.open();
+        return log.append(batch, { head: at.head, mark }, options);
+      }
+    },
+  };
+}
+
+/** Appends again, as something new, what it does not know the outcome of. */
+function insistent(log: Log): Log {
+  return {
+    ...passing(log),
+    async append(batch, at, options) {
+      for (let tries = 1; ; tries += 1) {
+        const here = tries === 1 ? at : await log.open();
+        try {
+          return await log.append(batch, here, { id: `${options.id}/${tries}` });
+        } catch (error) {
+          if (codeOf(error) !== "OUTCOME_UNKNOWN") throw error;
         }
       }
     },

@@ -2,6 +2,7 @@
  * What kind of world a seed is: how many nodes, how busy, and which faults it knows. Every seed has
  * only some of them, because those that always come together hide each other.
  */
+import type { Failover } from "../../src/core/limits.ts";
 import type { Retention } from "../../src/engine/snapshots.ts";
 import type { NetworkFaults } from "./network.ts";
 import type { Random } from "./random.ts";
@@ -41,6 +42,9 @@ export interface Profile {
   readonly retention: Partial<Retention>;
   /** Of the stream of one job. */
   readonly keptEvents: number;
+  readonly failover: Failover;
+  /** How much clients read beyond what their other moves ask for. */
+  readonly readShare: number;
 }
 
 export const CALM_LOG: LogFaults = {
@@ -98,5 +102,7 @@ export function profileOf(random: Random): Profile {
     },
     // Rare, because to trim takes turns on the disk: lives before it are as they were.
     keptEvents: random.chance(0.85) ? Infinity : 3,
+    failover: random.pick(["fast", "calm"]),
+    readShare: 0,
   };
 }

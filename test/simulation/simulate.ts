@@ -78,7 +78,8 @@ class World {
   constructor(seed: number, plant: Plant | undefined) {
     this.#seed = seed;
     this.#random = new Random(seed);
-    const profile = profileOf(this.#random.fork("profile"));
+    const drawn = profileOf(this.#random.fork("profile"));
+    const profile = plant?.world?.(drawn) ?? drawn;
     this.#profile = profile;
     const scheduler = this.#scheduler;
     const transcript = this.#transcript;

@@ -30,7 +30,7 @@ export class Witness {
     }
     this.#open = this.#open.filter((op) => {
       if (op.headAtReturn < sequence) this.unproven.push(op);
-      else return !isProven(op, state, next.slice(0, op.headAtReturn - sequence));
+      else return !isProven(op, state, next);
       return false;
     });
   }
@@ -50,10 +50,15 @@ export function unprovenText(op: Op): string {
 /** How many events one command has at most here: a death with all that hangs on it. */
 export const LOOK_AHEAD = 40;
 
-/** Decided at any time between two events, of which the later may be a day after the other. */
-function isProven(op: Op, state: State, next: readonly RecordedEvent[]): boolean {
+/**
+ * Decided at any time between two events, of which the later may be a day after the other, and
+ * written after the answer: some things end with time alone.
+ */
+function isProven(op: Op, state: State, following: readonly RecordedEvent[]): boolean {
   const { lastAtMs } = state;
-  const nextAtMs = next[0]?.atMs ?? lastAtMs;
+  const [first] = following;
+  const nextAtMs = first?.atMs ?? lastAtMs;
+  const next = following.filter(({ sequence }) => sequence <= op.headAtReturn);
   const isSo = (nowMs: number) => isProvenAt(op, state, { nowMs, next });
   return isSo(nextAtMs) || (nextAtMs > lastAtMs && isSo(lastAtMs));
 }
