@@ -14,7 +14,7 @@ export const WORKING: ExpectedRow = { headline: "WORKING" };
 
 const PASTE_MS = 300;
 /** On a busy machine a large program takes minutes to its first screen. */
-const START_MS = 180_000;
+export const START_MS = 180_000;
 
 interface Expectation {
   readonly rows: readonly ExpectedRow[];

@@ -1,7 +1,7 @@
 /** Codex. Its hooks run once a person trusted them, which is done here in its own dialog. */
 import { join } from "node:path";
 import { commandLineOf, runningPids } from "../../../src/machine/processes.ts";
-import { Day, IDLE } from "../day.ts";
+import { Day, IDLE, START_MS } from "../day.ts";
 import type { Manners } from "../manners.ts";
 import { MOMENTS, playDay, subagentAsks } from "../moments.ts";
 import type { Program } from "../program.ts";
@@ -69,7 +69,7 @@ export function prepareCodex(stage: Stage, folder: string): string {
 async function trusts(day: Day): Promise<void> {
   const { stage, terminal } = day;
   await stage.moment("start, hooks not trusted yet", {
-    act: () => terminal.shows("Trust all and continue"),
+    act: () => terminal.shows("Trust all and continue", START_MS),
     rows: [],
   });
   stage.check("hooks status: not trusted", () => wordOfStatus(stage, /not trusted/));
