@@ -1,7 +1,8 @@
 /**
  * What a log that members share costs, against the SQLite file of one machine beside it: the real
  * engine with 512 callers, where group commit hides the round trips, and one append at a time,
- * where nothing does. Postgres is one server here, without a standby, with fsync, on the same disk.
+ * where nothing does. Then appends beside a snapshot. Postgres is one server here, without a
+ * standby, with fsync, on the same disk.
  */
 import { join } from "node:path";
 import { provide } from "../scripts/prerequisites.mjs";
@@ -9,13 +10,14 @@ import { postgresStore } from "../src/log/postgres/store.ts";
 import { sqliteStore } from "../src/log/sqlite/store.ts";
 import type { Store } from "../src/log/store.ts";
 import { PostgresServer } from "../test/support/postgres/server.ts";
-import { appendRate, engineRate } from "./cluster/commands.ts";
+import { appendRate, besideSnapshot, engineRate } from "./cluster/commands.ts";
 import { conclude, inTurns, isQuick, measuredInTurns, part, report } from "./measure.ts";
 
 const CALLERS = 512;
 const COMMANDS = isQuick ? 20_480 : 51_200;
 const ROUNDS = 5;
 const BATCHES = [1, 16, 256];
+const SNAPSHOT_BYTES = isQuick ? 24 << 20 : 100 << 20;
 
 const missing = provide(["postgres"]);
 if (missing.length > 0) throw new Error("install postgresql to compare with it");
@@ -60,6 +62,17 @@ try {
       const ratio = postgres.perSecond / sqlite.perSecond;
       report({ name: `Postgres / SQLite, ${what}`, value: ratio, unit: "×" });
     }
+  });
+  await part("snapshot", async () => {
+    const [alone, beside] = await measuredInTurns(3, [
+      () => appendRate(postgresOn(server), { appends: 1_000, batch: 1 }),
+      () => besideSnapshot(postgresOn(server), SNAPSHOT_BYTES),
+    ]);
+    report({ name: "appends to Postgres alone, p99", value: alone.p99Ms, unit: "ms" });
+    const name = `appends beside a snapshot of ${SNAPSHOT_BYTES >> 20} MiB, p99`;
+    report({ name, value: beside.p99Ms, unit: "ms" });
+    const value = beside.p99Ms / alone.p99Ms;
+    report({ name: "beside a snapshot / alone, p99", value, unit: "×", target: { atMost: 2 } });
   });
 } finally {
   await server.stop();

@@ -1,7 +1,9 @@
 /** The engine under load on any store: as many callers as wait for one commit, or one alone. */
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { LIBRARY } from "../../src/core/by.ts";
 import { Engine } from "../../src/engine/engine.ts";
+import type { Log } from "../../src/log/log.ts";
 import type { Store } from "../../src/log/store.ts";
 import { percentile, rate, type Measured } from "../measure.ts";
 
@@ -40,17 +42,38 @@ export interface AppendLoad {
 
 /** Appends of the log itself, one after the other. */
 export async function appendRate(store: Store, load: AppendLoad): Promise<Measured> {
-  const { log } = store;
+  const measured = await appended(store.log, load);
+  await store.close();
+  return measured;
+}
+
+/** The same while a snapshot of so many bytes is saved, until it is. */
+export async function besideSnapshot(store: Store, bytes: number): Promise<Measured> {
+  await appended(store.log, { appends: 1, batch: 1 });
+  const chunks = Array.from({ length: bytes >> 16 }, () => "x".repeat(1 << 16));
+  let isSaved = false;
+  const saving = store.log.saveSnapshot({ sequence: 1, chunks }).finally(() => (isSaved = true));
+  const measured = await appended(store.log, { appends: Infinity, batch: 1 }, () => isSaved);
+  await saving;
+  await store.close();
+  return measured;
+}
+
+async function appended(
+  log: Log,
+  load: AppendLoad,
+  isOver: () => boolean = () => false,
+): Promise<Measured> {
   let at = await log.open();
+  const run = randomUUID();
   const entries = Array.from({ length: load.batch }, (_, i) => `${i}`.padEnd(200, "x"));
   const tookMs: number[] = [];
-  const perSecond = await rate(load.appends, async () => {
-    for (let n = 0; n < load.appends; n += 1) {
-      const startMs = performance.now();
-      at = { ...at, ...(await log.append({ entries }, at, { id: `bench.${n}` })) };
-      tookMs.push(performance.now() - startMs);
-    }
-  });
-  await store.close();
+  const beganMs = performance.now();
+  for (let n = 0; n < load.appends && !isOver(); n += 1) {
+    const startMs = performance.now();
+    at = { ...at, ...(await log.append({ entries }, at, { id: `${run}.${n}` })) };
+    tookMs.push(performance.now() - startMs);
+  }
+  const perSecond = (tookMs.length / (performance.now() - beganMs)) * 1000;
   return { perSecond, p50Ms: percentile(tookMs, 0.5), p99Ms: percentile(tookMs, 0.99) };
 }

@@ -60,13 +60,19 @@ export async function connect(
     keepAlive: true,
     types: { getTypeParser: parserOf as NonNullable<ClientConfig["types"]>["getTypeParser"] },
   };
-  try {
-    return await opened(new PgClient({ ...config, ...SESSION }));
-  } catch (error) {
-    if (!isPooler(error)) throw error;
-    return opened(new PgClient(config));
+  if (!POOLERS.has(url)) {
+    try {
+      return await opened(new PgClient({ ...config, ...SESSION }));
+    } catch (error) {
+      if (!isPooler(error)) throw error;
+      POOLERS.add(url);
+    }
   }
+  return opened(new PgClient(config));
 }
+
+/** That refused to begin a session as it should, and would each time. */
+const POOLERS = new WeakSet<PostgresUrl>();
 
 async function loadDriver(): Promise<Driver> {
   try {

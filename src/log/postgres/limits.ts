@@ -28,9 +28,10 @@ export const POSTGRES = {
   listRows: 1_000,
   /** Rows that one statement deletes, so that it holds nobody up. */
   deleteRows: 5_000,
-  /** A row of a snapshot. Deleting so many of them is as much work as the rows above. */
-  chunkBytes: 1 << 20,
-  deleteChunks: 8,
+  /** A row of a snapshot: an append beside it waits for no more. */
+  chunkBytes: 256 << 10,
+  /** Deleting so many of them is as much work as the rows above. */
+  deleteChunks: 32,
   /** Beside appends: unthrottled, a snapshot of 100 MB makes them ten times as slow. */
   snapshotBytesPerS: 8 << 20,
   /** Without a notification followers look this often; where none arrive at all, that often. */

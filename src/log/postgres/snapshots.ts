@@ -1,6 +1,6 @@
 /**
- * Snapshots: pieces of text, many to a row of about a megabyte, written at a pace that leaves the
- * appends beside them nearly as fast as they were. One counts from the moment that it is whole.
+ * Snapshots: pieces of text, many to a row, written at a pace that leaves the appends beside them
+ * nearly as fast as they were. One counts from the moment that it is whole.
  */
 import { RollcallError } from "../../core/errors.ts";
 import { checkReach } from "../entries.ts";
@@ -63,7 +63,7 @@ export class Snapshots {
       const body = Buffer.from(text);
       await this.#query(
         `INSERT INTO ${this.#session.schema}.chunk (snapshot, n, sizes, checksum, body)
-         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+         SELECT $1, $2, $3, $4, $5 FROM ${UNSYNCED} ON CONFLICT DO NOTHING`,
         [id, n, sizes, checksumOf(`${n} ${sizes.join(" ")}`, text), body],
       );
       n += 1;
@@ -127,6 +127,12 @@ export class Snapshots {
     return this.#session.run((connection) => connection.query<Row>(sql, values));
   }
 }
+
+/**
+ * A row is durable with the commit that makes the snapshot count: synced each by itself, they would
+ * keep the disk, and the standbys, from the appends.
+ */
+const UNSYNCED = "(SELECT set_config('synchronous_commit', 'off', true)) AS unsynced";
 
 /** Sizes count characters of the text, as JavaScript does. */
 function* piecesOf({ sizes, body }: ChunkTexts): Generator<string> {
