@@ -15,9 +15,12 @@ const LENGTH = 0x7f;
 const IN_TWO_BYTES = 126;
 const IN_EIGHT_BYTES = 127;
 const LONGEST_HEADER = 14;
+/** The header that is read, of whichever socket: a buffer for each would lie idle nearly always. */
+const HEADER = Buffer.alloc(LONGEST_HEADER);
 
 export class IncompleteMessage {
-  readonly #header = Buffer.alloc(LONGEST_HEADER);
+  /** What has come of a header, where a chunk ended within it: hardly ever. */
+  #begun: Buffer | undefined;
   #headerBytes = 0;
   /** Of the frame that comes, without its header. */
   #missingBytes = 0;
@@ -50,16 +53,19 @@ export class IncompleteMessage {
 
   /** Gives where it ends, or the chunk does. */
   #readHeader(chunk: Buffer, from: number): number {
+    this.#begun?.copy(HEADER);
+    this.#begun = undefined;
     for (let at = from; at < chunk.length; at += 1) {
-      this.#header[this.#headerBytes] = chunk[at] ?? 0;
+      HEADER[this.#headerBytes] = chunk[at] ?? 0;
       this.#headerBytes += 1;
-      if (this.#headerBytes < headerLength(this.#header, this.#headerBytes)) continue;
+      if (this.#headerBytes < headerLength(HEADER, this.#headerBytes)) continue;
       this.#headerBytes = 0;
-      this.#missingBytes = payloadLength(this.#header);
-      const [first = 0] = this.#header;
+      this.#missingBytes = payloadLength(HEADER);
+      const [first = 0] = HEADER;
       if (!(first & CONTROL)) this.#isContinued = !(first & FINAL);
       return at + 1;
     }
+    this.#begun = Buffer.from(HEADER.subarray(0, this.#headerBytes));
     return chunk.length;
   }
 }

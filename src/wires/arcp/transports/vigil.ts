@@ -35,14 +35,14 @@ export class Vigil {
   add(socket: WebSocket, stream: Duplex): () => void {
     const { websocket_messages: messages, websocket_answers: answers } = this.#waiting;
     const incomplete = new IncompleteMessage();
-    const incoming = { cut: () => socket.terminate() };
-    const outgoing = { cut: () => socket.terminate() };
+    // One for both, each of which counts for itself: ten thousand sockets rest here.
+    const waiter = { cut: () => socket.terminate() };
     let lastPing: Buffer | undefined;
     const onWritten = () => {
-      if (stream.writableNeedDrain) answers.hold(outgoing, stream.writableLength);
+      if (stream.writableNeedDrain) answers.hold(waiter, stream.writableLength);
     };
     const onDrained = () => {
-      answers.release(outgoing);
+      answers.release(waiter);
       if (lastPing && socket.readyState === socket.OPEN) socket.pong(lastPing);
       lastPing = undefined;
     };
@@ -55,13 +55,13 @@ export class Vigil {
     stream.on("data", (chunk: Buffer) => {
       this.#asked.delete(socket);
       incomplete.push(chunk);
-      if (incomplete.bytes > 0) messages.hold(incoming, incomplete.bytes);
-      else messages.release(incoming);
+      if (incomplete.bytes > 0) messages.hold(waiter, incomplete.bytes);
+      else messages.release(waiter);
     });
-    socket.once("close", () => {
+    socket.on("close", () => {
       stream.off("drain", onDrained);
-      messages.release(incoming);
-      answers.release(outgoing);
+      messages.release(waiter);
+      answers.release(waiter);
       this.#open.delete(socket);
       this.#asked.delete(socket);
       if (this.#open.size === 0) this.close();
