@@ -145,7 +145,7 @@ async function twoAtOnce(day: Day): Promise<void> {
   await day.asks("two at once, the first asks", prompt, MANNERS.asksToRun("touch one"));
   const first = async () => {
     terminal.press("Enter");
-    await terminal.shows(/touch two[^]*Do you want/);
+    await terminal.shows(/^\s*touch two\s*$[^]*Do you want/m);
   };
   const rows = [MANNERS.asksToRun("touch two")];
   await day.moment("two at once, the second asks", first, { rows });
