@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { smallDisk } from "../../../test/small-disk.ts";
 import { expect, onTestFinished, test } from "vitest";
 import type { ErrorCode } from "../../core/errors.ts";
+import { checkDatabase } from "./check.ts";
 import { checksumOf } from "./checksum.ts";
 import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
@@ -207,4 +208,22 @@ test("a file on a read-only disk is refused as that, be it there or not", async 
   await expectRefusal(path, "STORAGE_READ_ONLY", /check the mount/);
   await expectRefusal(join(folder, "other.db"), "STORAGE_READ_ONLY", /check the mount/);
   await expectRefusal(join(folder, "new", "r.db"), "STORAGE_READ_ONLY", /check the mount/);
+});
+
+test("an index that leaves out a row is found at a start, however large the file", async () => {
+  const path = await written();
+  const copy = `${path}.copy`;
+  fs.copyFileSync(path, copy);
+  const sql = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'journal_by_stream'";
+  const { page = 0 } = (await connect(copy)).prepare<{ page: number }>(sql).get() ?? {};
+  const bytes = fs.readFileSync(path);
+  const cells = (page - 1) * 4096 + 3;
+  bytes.writeUInt16BE(bytes.readUInt16BE(cells) - 1, cells);
+  fs.writeFileSync(path, bytes);
+  const database = await connect(path);
+  onTestFinished(() => database.close());
+  for (const size of [bytes.length, 2 ** 40]) {
+    const about = { path, bytes: size, closedWell: true };
+    expect(() => checkDatabase(database, about)).toThrow(`${path} is damaged`);
+  }
 });
