@@ -245,6 +245,20 @@ test("the same heartbeat again, and again, keeps it and writes nothing", async (
   expect(door.web.asked).toHaveLength(fetches);
 });
 
+test("a known heartbeat is taken only from a sender that may speak for the agent", async () => {
+  const { card } = await registered();
+  const body = Buffer.from(JSON.stringify({ agent_card: card, interval: 30 }));
+  await send(NEW, body.toString());
+  const asked: string[] = [];
+  const { directory } = door.api;
+  expect(directory.again(body, { check: (url) => asked.push(url) })).toBeGreaterThan(0);
+  expect(asked).toEqual([card.url]);
+  const check = () => {
+    throw new Error("denied");
+  };
+  expect(() => directory.again(body, { check })).toThrow("denied");
+});
+
 test("the token is issued once, and is nowhere in the log", async () => {
   const { answer, card } = await registered();
   const token = String(answer.headers[TOKEN]);

@@ -214,8 +214,8 @@ async function openA2a(door: HttpDoor, { a2a: { addr } }: Config): Promise<Addre
   }
 }
 
-function registryOf({ services, config: { a2a } }: DoorsOptions): A2aOptions {
-  return { directory: services.directory, version: a2a.version };
+function registryOf({ services, permit, config: { a2a } }: DoorsOptions): A2aOptions {
+  return { directory: services.directory, permit, version: a2a.version };
 }
 
 async function openHttp(door: HttpDoor, config: Config, logger: Logger): Promise<Address> {

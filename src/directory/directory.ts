@@ -12,6 +12,7 @@ import { httpUrl } from "../net/http/url.ts";
 import { readCard, type Card } from "./cards/card.ts";
 import { diffCards, type CardDiff } from "./cards/diff.ts";
 import { readHeartbeat } from "./cards/heartbeat.ts";
+import type { HeartbeatAnswer, Sender } from "./heartbeat.ts";
 import type { CardProblem } from "./cards/problems.ts";
 import { proseOf, type CardProse } from "./cards/prose.ts";
 import { cardAs, type ListedVersion } from "./cards/versions.ts";
@@ -74,26 +75,6 @@ export interface DirectoryOptions {
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
-/** The sender of a heartbeat. */
-export interface Sender {
-  readonly by: By;
-  /** The name under which its entries are counted; that of its principal unless said. */
-  readonly source?: string;
-  /** The one it got at first sight. */
-  readonly token?: string | undefined;
-}
-
-export type HeartbeatAnswer =
-  | {
-      readonly ok: true;
-      readonly verified: boolean;
-      /** When the next one is due. */
-      readonly retryAfterS: number;
-      /** Issued at first sight. */
-      readonly token?: string;
-    }
-  | { readonly ok: false; readonly problems: readonly CardProblem[] };
-
 export interface DirectoryQuery extends DirectoryFilters, DirectoryPageBounds {
   /** In plain words; then the best come first, and there are no pages. */
   readonly q?: string | undefined;
@@ -143,9 +124,10 @@ export class DirectoryService {
    * Takes a heartbeat whose very bytes are known and change nothing, and tells in how many seconds
    * the next one is due. Undefined for any other: it must be heard.
    */
-  again(body: Buffer, token: string | undefined): number | undefined {
+  again(body: Buffer, { token, check }: Pick<Sender, "token" | "check">): number | undefined {
     const beat = this.#known.get(keyOf(body));
     if (!beat) return undefined;
+    check?.(beat.url);
     if (token !== undefined && this.#mayChange(beat)) return undefined;
     return this.#engine.refresh(beat) ? this.#retryAfterS(beat.url) : undefined;
   }
@@ -157,6 +139,7 @@ export class DirectoryService {
     const { card, intervalS } = reading.heartbeat;
     const url = httpUrl(card.key);
     if (!url) return { ok: false, problems: [notHttp(card)] };
+    sender.check?.(card.key);
     const token = newToken();
     const command = this.#heartbeat(card, url.origin, {
       source: sender.source ?? sender.by.principal.name,

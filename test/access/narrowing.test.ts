@@ -8,6 +8,7 @@ import {
   ElectionService,
   LeaseService,
 } from "../../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
+import { cardOf } from "../support/directory/fixture.ts";
 import { Person } from "./person.ts";
 
 let daemon: Embedded;
@@ -65,6 +66,21 @@ test("ARCP refuses what is denied, and nothing besides", async () => {
     await expect(client.submit({ agent })).rejects.toThrow(/denied by policy "rm"/);
   }
   await expect(client.submit({ agent: "other" })).rejects.toThrow(/other/);
+});
+
+test("A2A refuses what is denied, and nothing besides", async () => {
+  const beat = (url: string) => ci.post("/registry/heartbeat", { agent_card: cardOf(url) });
+  const [named, other] = ["http://127.0.0.1:9/named", "http://127.0.0.1:9/other"];
+  for (const url of [named, other]) expect((await beat(url)).status).toBe(200);
+  await admin.post("/v1/policies/set", {
+    id: "card",
+    effect: "deny",
+    subject: "token:ci",
+    action: "directory.add",
+    resource: `directory:${named}`,
+  });
+  expect((await beat(named)).body).toMatchObject({ error: { code: "PERMISSION_DENIED" } });
+  expect((await beat(other)).status).toBe(200);
 });
 
 const ROW = {

@@ -73,7 +73,7 @@ export async function openApi(
   const streams = new SseStreams({ clock, maxStreams: 3 });
   const lookers = new SseStreams({ clock, maxStreams: 2 });
   const opened = await openDoor();
-  opened.door.mount(a2aMount({ directory, version: "own" }));
+  opened.door.mount(a2aMount({ directory, permit: permitBy(engine), version: "own" }));
   opened.door.mount({
     routes: apiRoutes({
       engine,

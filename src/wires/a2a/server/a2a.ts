@@ -1,6 +1,7 @@
 /** The A2A wire, ready to be mounted on a door: the peer's paths, and the catalog beside them. */
 import type { ListedVersion } from "../../../directory/cards/versions.ts";
 import type { DirectoryService } from "../../../directory/directory.ts";
+import type { Permit } from "../../../operations/access.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { heartbeatHandlers } from "./heartbeats.ts";
 import { TABLE } from "../../../operations/table.ts";
@@ -8,6 +9,7 @@ import { AGENTS_PATH, listingHandler } from "./listing.ts";
 
 export interface A2aOptions {
   readonly directory: DirectoryService;
+  readonly permit: Permit;
   readonly version: ListedVersion;
 }
 

@@ -11,8 +11,10 @@ import { HEARTBEAT } from "../../../core/card-limits.ts";
 import type { CardProblem } from "../../../directory/cards/problems.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import { onWire, type By } from "../../../core/by.ts";
-import type { DirectoryService, HeartbeatAnswer, Sender } from "../../../directory/directory.ts";
-import { ACCESS } from "../../../operations/access.ts";
+import type { DirectoryService } from "../../../directory/directory.ts";
+import type { HeartbeatAnswer, Sender } from "../../../directory/heartbeat.ts";
+import { ACCESS, type Permit } from "../../../operations/access.ts";
+import { TABLE } from "../../../operations/table.ts";
 import type { GuardedHandler, WholeAnswer } from "../../route.ts";
 
 /** Where the token is, in an answer and in what comes later. */
@@ -20,6 +22,7 @@ const TOKEN_HEADER = "rollcall-registration-token";
 
 export interface HeartbeatsOptions {
   readonly directory: Pick<DirectoryService, "again" | "hear">;
+  readonly permit: Permit;
 }
 
 type HeartbeatHandler = (
@@ -50,19 +53,16 @@ const FORMS: Readonly<Record<string, Form>> = {
   }),
 };
 
-export function heartbeatHandlers({
-  directory,
-}: HeartbeatsOptions): Readonly<Record<string, GuardedHandler<HeartbeatHandler>>> {
+export function heartbeatHandlers(
+  options: HeartbeatsOptions,
+): Readonly<Record<string, GuardedHandler<HeartbeatHandler>>> {
   const access = ACCESS.heartbeat;
   return Object.fromEntries(
-    Object.entries(FORMS).map(([path, form]) => [
-      path,
-      { access, handle: handler(directory, form) },
-    ]),
+    Object.entries(FORMS).map(([path, form]) => [path, { access, handle: handler(options, form) }]),
   );
 }
 
-function handler(directory: HeartbeatsOptions["directory"], form: Form): HeartbeatHandler {
+function handler({ directory, permit }: HeartbeatsOptions, form: Form): HeartbeatHandler {
   /** By the seconds of Retry-After: the door sends what it has sent before faster. */
   const usual = new Map<number, WholeAnswer>();
   return (request, body, by) => {
@@ -70,9 +70,11 @@ function handler(directory: HeartbeatsOptions["directory"], form: Form): Heartbe
     if (method !== "POST") throw new RollcallError("NOT_FOUND", `no ${method} ${url}`);
     const given = request.headers[TOKEN_HEADER];
     const token = typeof given === "string" && given !== "" ? given : undefined;
-    const retryAfterS = directory.again(body, token);
+    // The door does not know which agent it is about: that is in the body.
+    const check = (agent: string) => permit(by, TABLE.directory.add.access, { url: agent });
+    const retryAfterS = directory.again(body, { token, check });
     if (retryAfterS === undefined) {
-      return hear(directory, form, { body, sender: { by: onWire(by, "a2a"), token } });
+      return hear(directory, form, { body, sender: { by: onWire(by, "a2a"), token, check } });
     }
     const known = usual.get(retryAfterS) ?? form(true, retryAfterS);
     usual.set(retryAfterS, known);
