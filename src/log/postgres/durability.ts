@@ -5,8 +5,10 @@
  *
  * `strict` refuses such a server, and one that does not tell; `trust` uses it and warns.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { RollcallError } from "../../core/errors.ts";
 import type { Connection } from "./driver.ts";
+import { POSTGRES } from "./limits.ts";
 
 export const DURABILITIES = ["strict", "trust"] as const;
 
@@ -35,7 +37,7 @@ const SETTINGS = `
     current_user AS who,
     (SELECT coalesce(string_agg(coalesce(nullif(r.application_name, ''), r.pid::text), ', '), '')
       FROM pg_stat_replication AS r
-      WHERE r.sync_state = 'async' AND r.state <> 'backup' AND NOT EXISTS (
+      WHERE r.sync_state = 'async' AND r.state NOT IN ('backup', 'startup') AND NOT EXISTS (
         SELECT FROM pg_replication_slots AS s
         WHERE s.active_pid = r.pid AND s.slot_type = 'logical')) AS behind,
     (SELECT coalesce(string_agg(slot_name, ', '), '') FROM pg_replication_slots
@@ -48,8 +50,16 @@ export async function checkDurability(
   durability: Durability,
   place: string,
 ): Promise<string> {
-  const [settings] = await connection.query<Settings>(SETTINGS);
-  const problems = settings ? problemsOf(settings) : ["it does not tell its settings"];
+  const look = async () => {
+    const [settings] = await connection.query<Settings>(SETTINGS);
+    return settings ? problemsOf(settings) : ["it does not tell its settings"];
+  };
+  let problems = await look();
+  if (problems.length > 0) {
+    // A standby that has just come back is called asynchronous, until its sender knows better.
+    await delay(POSTGRES.secondLookMs);
+    problems = await look();
+  }
   if (problems.length === 0) return "";
   const what = `Postgres at ${place} may lose what it acknowledged: ${problems.join("; ")}`;
   if (durability === "trust") return what;

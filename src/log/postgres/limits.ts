@@ -39,6 +39,8 @@ export const POSTGRES = {
   lookAloneMs: 250,
   /** Within which our own notification must come back. */
   echoMs: 1_000,
+  /** Between the two looks at a server that is then refused. */
+  secondLookMs: 300,
   /** What is under way may take so long to end when the store closes. */
   closeMs: 1_500,
 } as const;
