@@ -23,11 +23,18 @@ export interface Presence {
   readonly failure?: string;
 }
 
-/** When the presence is to be believed; nothing where both say the same. */
-export function believedAtMs(session: HookSession, presence: Presence): number | undefined {
+/**
+ * When the presence is to be believed; nothing where both say the same. The host waits for its
+ * hooks, so its state follows once the last of them was heard, however long ago that began.
+ */
+export function believedAtMs(
+  session: HookSession,
+  presence: Presence,
+  heardMs = session.activityMs,
+): number | undefined {
   if (!disagrees(session, presence)) return undefined;
   if (presence.sinceMs < session.activityMs) {
-    return presence.isEvent ? undefined : session.activityMs + WITNESS.graceMs;
+    return presence.isEvent ? undefined : heardMs + WITNESS.graceMs;
   }
   return presence.sinceMs + (isHalfKnown(presence) ? WITNESS.hookMs : 0);
 }

@@ -202,6 +202,20 @@ describe("a second source", () => {
     expect(attending.isQuiet).toBe(true);
   });
 
+  test("has its time from when a hook was heard, though that began long before", () => {
+    says("busy", START_MS - 1000);
+    hear("UserPromptSubmit");
+    const attending = witnessed();
+    attending.look();
+    nowMs += 5000;
+    hear("UserPromptSubmit", ["Stop", { last_assistant_message: "Shall I go on?" }]);
+    attending.look();
+    expect(state()).toBe("input-required");
+    nowMs += 2100;
+    attending.look();
+    expect(state()).toBe("working");
+  });
+
   test("is asked every 2 s only where it does not speak by itself", () => {
     const attending = witnessed();
     attending.look();

@@ -49,6 +49,8 @@ export class Sidecar {
   #isNew = true;
   #told = 0;
   #seen: HookSession | undefined;
+  /** When the last fact was heard: a hook may have begun long before. */
+  #heardMs = -Infinity;
   /** When the second source is to be believed, unless something else happens. */
   #believedAtMs: number | undefined;
 
@@ -133,7 +135,8 @@ export class Sidecar {
     const isSeated = session.isWitnessed && sameProcess(session.seat, seating?.seat);
     if (seating && !isSeated) return this.#add({ event: "Seated", ...seating });
     const presence = this.#witness.presence(session);
-    const believedMs = presence && believedAtMs(session, presence);
+    if (session.activityMs !== this.#seen?.activityMs) this.#heardMs = this.#now();
+    const believedMs = presence && believedAtMs(session, presence, this.#heardMs);
     if (!presence || believedMs === undefined) return session;
     if (believedMs > this.#now()) {
       this.#believedAtMs = believedMs;
