@@ -141,6 +141,19 @@ const DIRECTORY = group({
   },
 });
 
+const CLUSTER = group({
+  brief: "The members that share one log, and which one leads",
+  usual: "status",
+  load: async () => (await import("./commands/cluster.ts")).cluster,
+  commands: {
+    status: "Show the leader, the log, and this node's part",
+    members: "List the members, each as it answers now",
+    "step-down": "Have another node lead",
+    leave: "Give up a member that is gone",
+    doctor: "Find problems of the cluster, and their fix",
+  },
+});
+
 const HOOKS = group({
   brief: "Make coding agents show up by themselves",
   usual: "status",
@@ -295,6 +308,7 @@ export const PROGRAM: Program = {
         brief: "Set policies and tokens from such a file",
         load: async () => (await import("./commands/export.ts")).importCommand,
       },
+      cluster: CLUSTER,
       tls: TLS,
     },
     "Status files": {

@@ -82,6 +82,8 @@ export function outsider(state: State, command: Command, by: By): Refusal | unde
     case "credential.request":
     case "credential.issue":
     case "credential.revoke":
+    case "node.join":
+    case "node.leave":
       if (by.isOperator) return undefined;
       return refuse("PERMISSION_DENIED", `${by.principal.name} may not ${command.type}`);
   }
@@ -115,12 +117,19 @@ export interface Actor {
 }
 
 /** Takes a heartbeat of a caller that may send it; false when it takes a decision. */
-export function beatBy(state: State, { agentId, by }: Actor, nowMs: number): boolean {
-  if (!by.isOperator || by.agentKey !== undefined) {
-    const entry = state.agents.byId.get(agentId);
-    if (!entry || outsiderTo(entry, by) || isFirstProof(entry, by)) return false;
-  }
-  return beat(state, agentId, nowMs);
+export function beatBy(state: State, actor: Actor, nowMs: number): boolean {
+  return maySend(state, actor) && beat(state, actor.agentId, nowMs);
+}
+
+/** The same without taking it. */
+export function canBeat(state: State, actor: Actor): boolean {
+  return state.agents.byId.get(actor.agentId)?.agent.status === "alive" && maySend(state, actor);
+}
+
+function maySend(state: State, { agentId, by }: Actor): boolean {
+  if (by.isOperator && by.agentKey === undefined) return true;
+  const entry = state.agents.byId.get(agentId);
+  return entry !== undefined && !outsiderTo(entry, by) && !isFirstProof(entry, by);
 }
 
 /** The agent, if it is not dead and the caller may act for it. */

@@ -125,6 +125,11 @@ export function beat(state: State, agentId: string, nowMs: number): boolean {
   return true;
 }
 
+/** Whether it missed a heartbeat, and a heartbeat would bring it back. */
+export function isUnreachable({ agents }: State, agentId: string): boolean {
+  return agents.byId.get(agentId)?.agent.status === "unreachable";
+}
+
 export function evolveAgent(state: State, event: AgentEvent): void {
   const { agents } = state;
   switch (event.type) {

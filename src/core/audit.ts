@@ -43,6 +43,8 @@ export function auditedTarget(state: State, command: Command, by: By): string | 
     case "outpost.join":
     case "outpost.leave":
       return `outpost:${command.host}`;
+    case "node.leave":
+      return command.instance === undefined ? `node:${command.node}` : undefined;
     case "directory.remove":
       return `directory:${command.url}`;
     case "fleet.report":

@@ -31,6 +31,8 @@ export interface By {
   readonly isOperator: boolean;
   /** The digest of the key of an agent that came with the call. */
   readonly agentKey?: string | undefined;
+  /** The name of this very request: a retry has the same one (see requests.ts). */
+  readonly requestId?: string | undefined;
 }
 
 /** The caller of a command, as its events tell it. */
@@ -43,7 +45,7 @@ export interface RecordedBy {
 export function byOf(principal: Principal, wire: Wire, peer = ""): By {
   const text = `${wire},${peer},${escaped(principal.name)}`;
   const isOperator = principal.roles.some((role) => role === "operator" || role === "admin");
-  return { principal, wire, peer, text, isOperator, agentKey: undefined };
+  return { principal, wire, peer, text, isOperator, agentKey: undefined, requestId: undefined };
 }
 
 /** The header, or metadata, with the key of the agent that a call acts for. */
@@ -51,8 +53,14 @@ export const AGENT_KEY = "rollcall-agent-key";
 
 /** The same caller, with the digest of an agent's key, or without one. */
 export function withAgentKey(by: By, agentKey: string | undefined): By {
-  const { principal, wire, peer, text, isOperator } = by;
-  return { principal, wire, peer, text, isOperator, agentKey };
+  const { principal, wire, peer, text, isOperator, requestId } = by;
+  return { principal, wire, peer, text, isOperator, agentKey, requestId };
+}
+
+/** The same caller, with the name of its request. */
+export function withRequestId(by: By, requestId: string): By {
+  const { principal, wire, peer, text, isOperator, agentKey } = by;
+  return { principal, wire, peer, text, isOperator, agentKey, requestId };
 }
 
 /** The same caller, as it is called by another wire that a door carries. */

@@ -6,11 +6,13 @@ import type { ElectionEvent } from "./elections.ts";
 import type { CredentialEvent } from "./credentials.ts";
 import type { JobEvent } from "./jobs.ts";
 import type { LeaseEvent } from "./leases.ts";
+import type { MemberEvent } from "./members.ts";
 import type { NodeEvent } from "./nodes.ts";
 import type { OutpostEvent } from "./outposts.ts";
 import type { PolicyEvent } from "./policies.ts";
 import type { QuestionEvent } from "./questions.ts";
 import type { ReportEvent } from "./reports.ts";
+import type { RequestEvent } from "./requests.ts";
 import type { SessionEvent } from "./sessions.ts";
 import type { TaskEvent } from "./tasks.ts";
 import type { TokenEvent } from "./tokens.ts";
@@ -29,7 +31,9 @@ export type Event =
   | CredentialEvent
   | TokenEvent
   | DirectoryEvent
-  | NodeEvent;
+  | NodeEvent
+  | MemberEvent
+  | RequestEvent;
 
 /** The topic of an event is its type: watchers ask for prefixes of it. */
 export type Topic = Event["type"];

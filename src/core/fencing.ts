@@ -72,6 +72,8 @@ function withoutToken(event: Event): Event {
       return { ...event, lease: { ...event.lease, token: HIDDEN } };
     case "task.claimed":
       return { ...event, claim: { ...event.claim, token: HIDDEN } };
+    case "request.answered":
+      return { ...event, reply: null };
     default:
       return event;
   }

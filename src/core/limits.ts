@@ -2,7 +2,7 @@
  * Every bound of the system, with its reason. A bound that is reached is a refusal with a code and
  * a message that names it, never a surprise.
  */
-import { DAY, HOUR, KIB, MIB, SECOND } from "./units.ts";
+import { DAY, HOUR, KIB, MIB, MINUTE, SECOND } from "./units.ts";
 
 /** How often a caller may do something; the rate itself is a setting. */
 export const RATE = {
@@ -249,6 +249,33 @@ export const LATENESS = {
   mostMs: 6 * SECOND,
 } as const;
 
+/** The members of a cluster. */
+export const MEMBERS = {
+  /** Replicas, not machines: each reads every event. */
+  most: 64,
+  /** A name may be taken once its node, which sends a sign every second, was silent for so long. */
+  livingMs: 5 * SECOND,
+} as const;
+
+/** Heartbeats at a node that follows. */
+export const BEATS = {
+  /** Between two batches to the leader: callers wait for it, and the leader has fifty a second. */
+  everyMs: 20,
+  /** Without any heartbeat: a sign that this node itself lives. */
+  signMs: 1 * SECOND,
+  /** Of one batch: a megabyte of ids. What is more goes to the leader one by one. */
+  batch: 30_000,
+} as const;
+
+/** Answers that are remembered for retries. */
+export const REQUESTS = {
+  /** The newest, and no older than the longest time for which a caller goes on trying. */
+  kept: 65_536,
+  keptMs: 10 * MINUTE,
+  /** In characters of all replies together; a reply may hold the input of a task. */
+  keptLength: 64 * MIB,
+} as const;
+
 /** The engine's own bounds. */
 export const ENGINE = {
   /** Commands that wait for the disk; beyond, callers are told to come back. */
@@ -270,8 +297,12 @@ export const ENGINE = {
   unseenMs: 5 * SECOND,
   /** How long a follower waits to catch up with the leader before it gives a read up. */
   catchUpMs: 5 * SECOND,
+  /** Between two looks whether another node leads by now. */
+  askAgainMs: 50,
   /** A read that met a failure is tried again on the rebuilt state, so often. */
   readTries: 3,
+  /** How long a node that stepped down leaves it to the others to lead. */
+  restMs: 15 * SECOND,
   /** Between two tries to write again after the store failed. */
   recoveryMs: 500,
   snapshotEveryEvents: 250_000,

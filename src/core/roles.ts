@@ -51,6 +51,9 @@ export const ACTIONS = [
   "directory.remove",
   "event.read",
   "audit.read",
+  "cluster.read",
+  "cluster.stepdown",
+  "cluster.leave",
   "daemon.read",
   "overview.read",
   "metrics.read",
@@ -83,7 +86,7 @@ const RULES: Readonly<Record<Role, RoleRules>> = {
       "fleet.report",
       "directory.add",
     ],
-    deny: [...OF_CALLERS, "outpost.read", "overview.read", "metrics.read"],
+    deny: [...OF_CALLERS, "outpost.read", "overview.read", "metrics.read", "cluster.read"],
   },
   outpost: { allow: ["outpost.join", "fleet.report", "daemon.read"] },
   // The rules themselves: an operator that could change them would be an admin.

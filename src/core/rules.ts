@@ -21,6 +21,8 @@ import { dueJob } from "./job-deadlines.ts";
 import { evolveJob } from "./jobs.ts";
 import { decideLease, dueLease, evolveLease, expireLease } from "./leases.ts";
 import type { LeaseCommand, LeaseReplies } from "./leases.ts";
+import { decideMember, dueMember, evolveMember, expireMember } from "./members.ts";
+import type { MemberCommand, MemberReplies } from "./members.ts";
 import { evolveNode } from "./nodes.ts";
 import { decideOutpost, dueOutpost, evolveOutpost, expireOutpost } from "./outposts.ts";
 import type { OutpostCommand, OutpostReplies } from "./outposts.ts";
@@ -28,6 +30,7 @@ import { decidePolicy, evolvePolicy } from "./policies.ts";
 import type { PolicyCommand, PolicyReplies } from "./policies.ts";
 import { decideAgent, expireAgent } from "./registry.ts";
 import { dueQuestion, evolveQuestion, expireQuestion } from "./questions.ts";
+import { decideOnce, evolveRequest } from "./requests.ts";
 import { decideReport, dueReport, evolveReport, expireReport } from "./reports.ts";
 import type { ReportCommand, ReportReplies } from "./reports.ts";
 import { decideSession, dueSession, evolveSession, expireSession } from "./sessions.ts";
@@ -53,7 +56,8 @@ export type Command =
   | SessionCommand
   | CredentialCommand
   | TokenCommand
-  | DirectoryCommand;
+  | DirectoryCommand
+  | MemberCommand;
 
 export type Replies = AgentReplies &
   LeaseReplies &
@@ -67,7 +71,8 @@ export type Replies = AgentReplies &
   SessionReplies &
   CredentialReplies &
   TokenReplies &
-  DirectoryReplies;
+  DirectoryReplies &
+  MemberReplies;
 
 export type Reply = Replies[keyof Replies];
 
@@ -90,6 +95,11 @@ export interface Rules {
 export const rules: Rules = { decide, evolve, due, expire };
 
 function decide(state: State, command: Command, moment: Moment): Decision<Event, Reply> {
+  const { type } = command;
+  return decideOnce(state, { type, by: moment.by }, () => decideHere(state, command, moment));
+}
+
+function decideHere(state: State, command: Command, moment: Moment): Decision<Event, Reply> {
   const refusal = outsider(state, command, moment.by);
   if (refusal) return refusal;
   const decision = decideNoun(state, command, moment);
@@ -170,6 +180,9 @@ function decideNoun(state: State, command: Command, moment: Moment): Decision<Ev
     case "directory.doubt":
     case "directory.remove":
       return decideDirectory(state, command, moment);
+    case "node.join":
+    case "node.leave":
+      return decideMember(state, command, moment);
   }
 }
 
@@ -258,6 +271,11 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "node.resumed":
     case "node.resigned":
       return evolveNode(state, event);
+    case "node.joined":
+    case "node.left":
+      return evolveMember(state, event);
+    case "request.answered":
+      return evolveRequest(state, event);
     default:
       throw unknownEvent(event);
   }
@@ -282,6 +300,7 @@ const EXPIRIES = [
   { due: (state: State) => dueSession(state.sessions), expire: expireSession },
   { due: (state: State) => dueEntry(state.directory), expire: expireEntry },
   { due: (state: State) => dueToken(state.tokens), expire: expireToken },
+  { due: (state: State) => dueMember(state.members), expire: expireMember },
 ];
 
 function due(state: State): number | undefined {

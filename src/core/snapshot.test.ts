@@ -94,7 +94,7 @@ test("a snapshot of version 1 has no place for claimed tasks, and loses none", a
   const ids = [world.create(), world.create(), world.create()];
   world.claim(agentId);
   const old = [...capture(world.state)].map((piece) =>
-    piece.replace('"version":6', '"version":1').replace(/("part":"queue".*\[)"\w+",/, "$1"),
+    piece.replace('"version":8', '"version":1').replace(/("part":"queue".*\[)"\w+",/, "$1"),
   );
   expect(old.at(-1)).toBe(`{"part":"queue","records":["${ids[1]}","${ids[2]}"]}`);
   const restored = await restore(old);

@@ -15,11 +15,13 @@ import type { JobProgress } from "./job-progress.ts";
 import { restoreLease, type Lease } from "./leases.ts";
 import { RollcallError } from "./errors.ts";
 import { ENGINE } from "./limits.ts";
+import { restoreMember, type ClusterMember } from "./members.ts";
 import type { Leadership } from "./nodes.ts";
 import { restoreOutpost, type Outpost } from "./outposts.ts";
 import { evolvePolicy, type Policy } from "./policies.ts";
 import { restoreQuestion, type Question } from "./questions.ts";
 import { restoreReport, type Report } from "./reports.ts";
+import { restoreAnswer, type AnsweredRequest } from "./requests.ts";
 import { restoreSession, restoreSubscription } from "./sessions.ts";
 import type { Session, Subscription } from "./sessions.ts";
 import { emptyState, type State } from "./state.ts";
@@ -84,6 +86,9 @@ type Piece =
   /** Since version 6. */
   | { readonly part: "tokens"; readonly records: readonly Token[] }
   | { readonly part: "directory"; readonly records: readonly KeptEntry[] }
+  /** Since version 8. */
+  | { readonly part: "members"; readonly records: readonly ClusterMember[] }
+  | { readonly part: "requests"; readonly records: readonly AnsweredRequest[] }
   /** Ids of the tasks in the queue, in order; since version 2 of those that are claimed as well. */
   | { readonly part: "queue"; readonly records: readonly string[] };
 
@@ -145,6 +150,8 @@ function partsOf(state: State): readonly Piece[] {
         tokenHash,
       })),
     },
+    { part: "members", records: copied(state.members.byNode, ({ member }) => member) },
+    { part: "requests", records: [...state.requests.byName.values()] },
     { part: "queue", records: tasks.pending.inOrder() },
   ];
 }
@@ -267,6 +274,12 @@ function restorePiece(state: State, piece: Piece): void {
       return;
     case "directory":
       for (const kept of piece.records) restoreEntry(state, kept);
+      return;
+    case "members":
+      for (const member of piece.records) restoreMember(state, member);
+      return;
+    case "requests":
+      for (const answered of piece.records) restoreAnswer(state, answered);
       return;
     case "queue":
       for (const id of piece.records) {

@@ -6,11 +6,13 @@ import { Elections } from "./elections.ts";
 import type { Fencing } from "./fencing.ts";
 import { Jobs } from "./jobs.ts";
 import { Leases } from "./leases.ts";
+import { Members } from "./members.ts";
 import type { Leadership } from "./nodes.ts";
 import { Outposts } from "./outposts.ts";
 import { Policies } from "./policies.ts";
 import { Questions } from "./questions.ts";
 import { Reports } from "./reports.ts";
+import { AnsweredRequests } from "./requests.ts";
 import { Sessions } from "./sessions.ts";
 import { Tasks } from "./tasks.ts";
 import { Tokens } from "./tokens.ts";
@@ -29,6 +31,8 @@ export interface State {
   readonly credentials: Credentials;
   readonly tokens: Tokens;
   readonly directory: Directory;
+  readonly members: Members;
+  readonly requests: AnsweredRequests;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: Fencing;
   leadership: Leadership;
@@ -53,6 +57,8 @@ export function emptyState(): State {
     credentials: new Credentials(),
     tokens: new Tokens(),
     directory: new Directory(),
+    members: new Members(),
+    requests: new AnsweredRequests(),
     fencing: { lastToken: 0, floor: 0 },
     leadership: { node: "", epoch: 0 },
     graceFromMs: 0,

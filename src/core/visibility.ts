@@ -97,6 +97,8 @@ export function seesEvent(sight: Sight, state: State, event: Event): boolean {
     case "node.leading":
     case "node.resumed":
     case "node.resigned":
+    case "node.joined":
+    case "node.left":
       return true;
     case "task.created":
       return sees(sight, event.task);
@@ -152,6 +154,7 @@ export function seesEvent(sight: Sight, state: State, event: Event): boolean {
     case "token.created":
     case "token.revoked":
     case "token.forgotten":
+    case "request.answered":
       return false;
   }
 }

@@ -158,6 +158,9 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "node.leading": ({ node, epoch }) => `${node} leads, epoch ${epoch}`,
     "node.resumed": ({ node, unseenMs }) => `${node} is back after ${shortDuration(unseenMs)}`,
     "node.resigned": ({ node }) => `${node} no longer leads: it closes`,
+    "node.joined": ({ member }) => `${member.node} is a member, at ${member.address}`,
+    "node.left": ({ node, cause }) => `${node} is no longer a member: ${LEAVINGS[cause]}`,
+    "request.answered": ({ name }) => `a retry gets this answer: ${name}`,
   };
 }
 
@@ -174,6 +177,8 @@ function progressWords({ activity, percent, phase }: JobProgress): string {
   const far = percent === undefined ? "" : `, ${percent} %`;
   return `is ${activity.value}${phase === undefined ? "" : ` (${phase})`}${far}`;
 }
+
+const LEAVINGS = { left: "it was stopped", removed: "an operator gave it up", silent: "silent" };
 
 const ENDINGS: Readonly<Partial<Record<Job["status"], string>>> = {
   success: "is done",

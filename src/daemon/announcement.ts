@@ -7,17 +7,27 @@ import { formatAddress, isWildcard, type Address } from "./address.ts";
 import type { Config } from "./config.ts";
 import type { Doors } from "./doors.ts";
 import { policyWords } from "./uplink.ts";
+import type { Cluster } from "./members/cluster.ts";
 import { answersOthers, exposureOf, wideDoors } from "./exposure.ts";
 
 export interface AnnouncedDaemon {
   readonly config: Config;
   readonly pair: KeyPair | undefined;
+  /** Where the log is shared with other nodes. */
+  readonly cluster: Pick<Cluster, "address" | "leader"> | undefined;
   readonly store: Store;
   readonly doors: Doors;
   readonly version: string;
 }
 
-export function announce({ config, pair, store, doors, version }: AnnouncedDaemon): string[] {
+export function announce({
+  config,
+  pair,
+  cluster,
+  store,
+  doors,
+  version,
+}: AnnouncedDaemon): string[] {
   const { grpcAddress, httpAddress, a2aAddress, arcpAddress } = doors;
   const s = pair ? "s" : "";
   const isMoved = config.httpAddr.port !== 0 && config.httpAddr.port !== httpAddress.port;
@@ -33,6 +43,7 @@ export function announce({ config, pair, store, doors, version }: AnnouncedDaemo
   ];
   const { outpost } = config;
   if (outpost) lines.push(`  team   ${outpost.url}: ${policyWords(outpost.policy)}`);
+  if (cluster) lines.push(`  member ${config.node} at ${cluster.address}, ${partOf(cluster)}`);
   if (pair) lines.push(`  TLS    ${certificateWords(pair)}`);
   if (!answersOthers(config)) {
     const isWide = wideDoors(config).length > 0;
@@ -41,6 +52,10 @@ export function announce({ config, pair, store, doors, version }: AnnouncedDaemo
     if (isWide) lines.push(`  ${WAYS_OUT}`);
   }
   return [...lines, ...exposureOf(config).map((each) => `  ${each}`)];
+}
+
+function partOf({ leader }: Pick<Cluster, "leader">): string {
+  return leader === undefined ? "nobody leads yet" : `${leader} leads`;
 }
 
 /** For a person to compare, and to renew it in time. */

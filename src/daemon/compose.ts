@@ -14,6 +14,7 @@ import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { Backups } from "./backups.ts";
 import { DaemonArcp } from "./arcp/service.ts";
+import { Cluster } from "./members/cluster.ts";
 import { chain } from "../identity/chain.ts";
 import { Certificates } from "../identity/certificates.ts";
 import { issuerFetcher } from "../identity/oidc/issuer-keys.ts";
@@ -86,6 +87,10 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       onTrouble: (what, error) => logger.warn({ err: error }, what),
     });
     opened.audit = audit;
+    const cluster = store.log.shared
+      ? await Cluster.start({ config, clock, logger, version: release })
+      : undefined;
+    opened.cluster = cluster;
     const arcp = await DaemonArcp.start({
       audit,
       agents: config.agents,
@@ -98,6 +103,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     });
     opened.arcp = arcp;
     const engine = await Engine.open({
+      ...cluster?.engineOptions,
       log: store.log,
       companion: arcp.companion,
       audit,
@@ -142,16 +148,29 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       engine,
       clock,
       logger,
+      isShared: cluster !== undefined,
       isLoopbackOnly,
       version: release,
     });
     opened.services = services;
     arcp.open(services.fleet);
+    if (cluster) {
+      arcp.relayBy(
+        () => engine.mode === "leading",
+        (terms) => cluster.relay(terms),
+      );
+      await cluster.open({
+        engine,
+        relays: { accept: (transport, caller) => arcp.acceptRelayed(transport, caller) },
+        authenticator: chain({ origins: new Origins([]), guard: networks.guard, steps: [users] }),
+      });
+    }
     const doors = await openDoors({
       config,
       engine,
       services,
       arcp,
+      cluster,
       store,
       metrics,
       logger,
@@ -167,15 +186,17 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
     });
     ownToken.publish(doors);
     const backups = backupsOf({ config, audit, clock, logger }, release);
-    const closing = { audit, pair, ownToken, certificates, backups };
+    const closing = { audit, pair, ownToken, certificates, backups, cluster };
     const parts = { config, store, engine, services, arcp, doors, metrics, logger, ...closing };
     return running({ ...parts, version: release });
   } catch (error) {
     metrics.close();
     await opened.arcp?.close();
+    await opened.cluster?.leave();
     await opened.services?.close();
     await opened.audit?.close();
     await opened.engine?.close();
+    await opened.cluster?.close();
     await opened.store?.close();
     opened.pair?.close();
     throw error;
@@ -189,6 +210,7 @@ interface Opened {
   engine?: Engine;
   services?: DaemonServices;
   arcp?: DaemonArcp;
+  cluster?: Cluster | undefined;
   audit?: Audit;
 }
 
@@ -202,6 +224,8 @@ interface Parts {
   readonly engine: Engine;
   readonly services: DaemonServices;
   readonly arcp: DaemonArcp;
+  /** Where the log is shared with other nodes. */
+  readonly cluster: Cluster | undefined;
   readonly doors: Doors;
   readonly ownToken: OwnToken;
   readonly metrics: Metrics;
@@ -210,7 +234,7 @@ interface Parts {
 }
 
 function running(parts: Parts): Daemon {
-  const { store, engine, doors, logger } = parts;
+  const { store, engine, doors, logger, cluster } = parts;
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= shutDown(parts));
   // At debug only: the announcement says the same to the person who started it.
@@ -225,11 +249,13 @@ function running(parts: Parts): Daemon {
     a2aAddress: doors.a2aAddress,
     stateDescription: store.description,
     engine,
-    failed: doors.failed.then(async (error) => {
-      logger.fatal({ err: error }, "cannot go on");
-      await close();
-      return error;
-    }),
+    failed: Promise.race([doors.failed, ...(cluster ? [cluster.failed] : [])]).then(
+      async (error) => {
+        logger.fatal({ err: error }, "cannot go on");
+        await close();
+        return error;
+      },
+    ),
     announcement: () => announce(parts),
     close,
   };
@@ -237,7 +263,7 @@ function running(parts: Parts): Daemon {
 
 /** Commands under way become durable, watchers hear why it ends, then everything goes. */
 async function shutDown(parts: Parts): Promise<void> {
-  const { store, audit, engine, services, arcp, doors, metrics, logger } = parts;
+  const { store, audit, engine, services, arcp, cluster, doors, metrics, logger } = parts;
   const step = async (what: string, work: Promise<unknown>, withinMs: number) => {
     try {
       await within(work, withinMs);
@@ -250,11 +276,13 @@ async function shutDown(parts: Parts): Promise<void> {
   parts.ownToken.close();
   parts.pair?.close();
   parts.certificates.close();
+  if (cluster) await step("the membership", cluster.leave(), CLOSING.leaveMs);
   await step("the jobs", arcp.close(), CLOSING.arcpMs);
   const closed = Promise.all([services.close(), parts.backups?.close()]);
   await step("the services", closed, CLOSING.servicesMs);
   await step("the audit", audit.close(), CLOSING.engineMs);
   await step("the engine", engine.close(), CLOSING.engineMs);
+  if (cluster) await step("the way to other members", cluster.close(), CLOSING.cutMs);
   await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);
   await step("the store", store.close(), CLOSING.storeMs);
   metrics.close();

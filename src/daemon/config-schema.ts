@@ -29,6 +29,9 @@ const MAX_FETCH_S = 30;
 /** Twenty days: timers cannot wait for longer than 24. */
 const MAX_BACKUP_HOURS = 480;
 const MAX_BACKUPS = 1_000;
+/** Longer than a name may be silent before another takes it (core/limits.ts). */
+const MIN_LOST_S = 10;
+const MAX_LOST_S = 3_600;
 const MAX_CLEANUP_S = DIRECTORY.cleanupMsMost / SECOND;
 
 const isOn = z.union([
@@ -160,6 +163,15 @@ const schema = {
   backup_every: amount(z.number().min(0).max(MAX_BACKUP_HOURS)),
   backup_keep: amount(z.int().min(1).max(MAX_BACKUPS)),
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
+  cluster_addr: address,
+  advertise: address,
+  cluster_cert: z.string().min(1),
+  cluster_key: z.string().min(1),
+  cluster_ca: z.string().min(1),
+  failover: z.enum(["fast", "calm"]),
+  leader: z.enum(["eligible", "never"]),
+  node_lost_after: amount(z.number().min(MIN_LOST_S).max(MAX_LOST_S)),
+  accept_loss: isOn,
   socket: z.string().min(1),
   local_trust: z.enum(LOCAL_TRUSTS),
   allowed_users: listed(inRole(user)),
@@ -227,6 +239,15 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   backup_every: `hours from 0 to ${MAX_BACKUP_HOURS}`,
   backup_keep: `a whole number from 1 to ${MAX_BACKUPS}`,
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",
+  cluster_addr: ADDRESS_SYNTAX,
+  advertise: ADDRESS_SYNTAX,
+  cluster_cert: "the path of a file",
+  cluster_key: "the path of a file",
+  cluster_ca: "the path of a file",
+  failover: "fast or calm",
+  leader: "eligible or never",
+  node_lost_after: `seconds from ${MIN_LOST_S} to ${MAX_LOST_S}`,
+  accept_loss: "true or false",
   socket: "the path of a socket, or off",
   local_trust: `one of ${LOCAL_TRUSTS.join(", ")}`,
   allowed_users: `at most ${MAX_LISTED} of USER or USER=ROLE with ${ONE_ROLE}`,

@@ -7,9 +7,10 @@ import { homedir, hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ListedVersion } from "../directory/cards/versions.ts";
 import { RollcallError } from "../core/errors.ts";
+import type { Failover } from "../core/limits.ts";
 import { parseAgents, type AgentConfig } from "./arcp/agents-config.ts";
 import type { PinnedKey } from "../directory/signatures.ts";
-import { isWide, parseAddress, type Address } from "./address.ts";
+import { formatAddress, isWide, parseAddress, type Address } from "./address.ts";
 import { cardKeys } from "./card-keys.ts";
 import { parseValues, type Values } from "./config-schema.ts";
 import { fromEnvironment, fromFile, fromFlags } from "./config-sources.ts";
@@ -30,7 +31,9 @@ import {
   DEFAULT_A2A,
   DEFAULT_ADDR,
   DEFAULT_BACKUP_KEEP,
+  DEFAULT_CLUSTER_ADDR,
   DEFAULT_HTTP_ADDR,
+  DEFAULT_NODE_LOST_AFTER_S,
   DEFAULT_RATE_LIMIT,
 } from "./settings.ts";
 import type { LogLevel } from "./settings.ts";
@@ -55,6 +58,20 @@ export interface A2aConfig {
   readonly keys: readonly PinnedKey[];
 }
 
+/** Of a node that shares its log with others. */
+export interface ClusterConfig {
+  /** Where other members reach it. */
+  readonly addr: Address;
+  /** The same as they see it; absent: the address that it is bound to. */
+  readonly advertise: Address | undefined;
+  /** Absent: members are processes of one user on one machine. */
+  readonly tls: PairFiles | undefined;
+  readonly failover: Failover;
+  readonly mayLead: boolean;
+  readonly lostAfterMs: number;
+  readonly acceptLoss: boolean;
+}
+
 export interface Config {
   /** Of gRPC; absent: there is none. */
   readonly addr: Address | undefined;
@@ -71,6 +88,8 @@ export interface Config {
   /** Absent: no backups by the clock. */
   readonly backups: BackupPlan | undefined;
   readonly node: string;
+  /** Only where the log is shared. */
+  readonly cluster: ClusterConfig;
   /** The path of the unix socket; absent: there is none. */
   readonly socket: string | undefined;
   readonly localTrust: LocalTrust;
@@ -178,6 +197,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     ),
     insecure: values.insecure ?? false,
     node: values.node ?? nodeName(hostname()),
+    cluster: clusterOf(values, (name) => pathOf(name, voices, home)),
     reflection: values.reflection ?? true,
     allowedHosts: values.allowed_hosts ?? [],
     backups: backupPlan(values, log),
@@ -268,6 +288,32 @@ function tlsFiles(values: Values, path: (name: PathName) => string | undefined) 
   return undefined;
 }
 
+/** Whoever is let in as a member acts for every caller: beyond one machine it is by certificate. */
+function clusterOf(values: Values, path: (name: PathName) => string | undefined): ClusterConfig {
+  const addr = values.cluster_addr ?? parseAddress(DEFAULT_CLUSTER_ADDR);
+  const [cert, key, ca] = [path("cluster_cert"), path("cluster_key"), path("cluster_ca")];
+  const given = [cert, key, ca].filter((file) => file !== undefined);
+  const fix = "give all three of cluster_cert, cluster_key and cluster_ca";
+  if (given.length === 0 && isWide(addr)) {
+    const message = `cluster_addr ${formatAddress(addr)} reaches beyond this machine: ${fix}`;
+    throw new RollcallError("INVALID_ARGUMENT", message);
+  }
+  const tls =
+    cert !== undefined && key !== undefined && ca !== undefined
+      ? { cert, key, clientCa: ca }
+      : undefined;
+  if (given.length > 0 && !tls) throw new RollcallError("INVALID_ARGUMENT", fix);
+  return {
+    addr,
+    advertise: values.advertise,
+    tls,
+    failover: values.failover ?? "fast",
+    mayLead: values.leader !== "never",
+    lostAfterMs: 1000 * (values.node_lost_after ?? DEFAULT_NODE_LOST_AFTER_S),
+    acceptLoss: values.accept_loss ?? false,
+  };
+}
+
 function lacking(given: string, missing: string): RollcallError {
   return new RollcallError("INVALID_ARGUMENT", `${given} needs ${missing} beside it`);
 }
@@ -282,7 +328,10 @@ type PathName =
   | "socket"
   | "tls_cert"
   | "tls_key"
-  | "tls_client_ca";
+  | "tls_client_ca"
+  | "cluster_cert"
+  | "cluster_key"
+  | "cluster_ca";
 
 /** A path starts from where it was said. */
 function pathOf(name: PathName, voices: readonly Voice[], home: string): string | undefined {

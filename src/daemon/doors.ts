@@ -28,6 +28,8 @@ import { McpWire } from "../wires/mcp/wire.ts";
 import { formatAddress, type Address } from "./address.ts";
 import { arcpMount } from "./arcp/mount.ts";
 import type { DaemonArcp } from "./arcp/service.ts";
+import type { Cluster } from "./members/cluster.ts";
+import { clusterOperations } from "./members/operations.ts";
 import type { Authenticator } from "../identity/caller.ts";
 import type { BearerTokens } from "../identity/tokens.ts";
 import { HTTP_LIMITS, OPEN_FILES } from "./limits.ts";
@@ -52,6 +54,8 @@ export interface DoorsOptions {
   readonly engine: Engine;
   readonly services: DaemonServices;
   readonly arcp: DaemonArcp;
+  /** Where the log is shared with other nodes. */
+  readonly cluster: Cluster | undefined;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -260,6 +264,7 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
       directory: services.directory,
       search: services.search,
       audit: options.audit,
+      cluster: options.cluster && clusterOperations(options.cluster, options),
       streams,
       lookers,
       clock,
@@ -272,7 +277,7 @@ function mountOnHttp(http: HttpDoor, options: MountOptions): void {
     anybody: {
       "/healthz": () => word(200, "ok"),
       "/readyz": () =>
-        notReady(options) === undefined ? word(200, "ready") : word(503, "not ready"),
+        notReady(options) === undefined ? word(200, readyWord(options)) : word(503, "not ready"),
     },
   });
 }
@@ -310,10 +315,20 @@ function mountOnGrpc(grpc: GrpcDoor, options: DoorsOptions): Health {
   return health;
 }
 
+/** Of a member also its part: a balancer may prefer the one that leads. */
+function readyWord({ cluster, engine }: DoorsOptions): string {
+  return cluster ? `ready, ${engine.mode}` : "ready";
+}
+
 /** A single node that cannot write has no other to forward to. */
-function notReady({ engine, store, trouble }: DoorsOptions): string | undefined {
+function notReady({ engine, store, cluster, trouble }: DoorsOptions): string | undefined {
   const { mode } = engine;
-  if (mode === "leading" || (mode === "following" && store.log.shared)) return undefined;
+  if (mode === "leading") return undefined;
+  if (mode === "following" && store.log.shared) {
+    return cluster && cluster.leader === undefined
+      ? "this node follows, and nobody leads"
+      : undefined;
+  }
   const why = trouble();
   return why === "" ? `this node is ${mode}` : `this node is ${mode}: ${why}`;
 }

@@ -49,6 +49,17 @@ export const HTTP_LIMITS: HttpLimits = {
 /** Every agent of a large machine that brings its own connection. */
 export const GRPC_CONNECTIONS = 10_000;
 
+/** One of each other member, and of those that came back under another address. */
+export const MEMBER_CONNECTIONS = 256;
+
+/** One connection of an ARCP client to a member that does not lead. */
+export const RELAY = {
+  /** That came while its caller was looked at. */
+  earlyBytes: 4 * MIB,
+  /** Of the leader, that its client has not taken: beyond it the leader waits. */
+  waitingBytes: 1 * MIB,
+} as const;
+
 /** How the files that a process may open are shared. */
 export const OPEN_FILES = {
   /** For the log, the status files, pipes of agents and calls to other machines. */
@@ -61,6 +72,8 @@ export const OPEN_FILES = {
 
 /** Closing: together under the 5 s after which a supervisor kills. */
 export const CLOSING = {
+  /** For the leader to hear that a member goes. */
+  leaveMs: 250,
   /** For jobs to become durable and their processes to end. */
   arcpMs: 500,
   /** For what is under way below the wires. */

@@ -31,6 +31,8 @@ export interface NotificationsOptions {
   readonly fleet: Pick<Fleet, "changes">;
   readonly clock: Clock;
   readonly onTrouble: (what: string, error: unknown) => void;
+  /** Of several nodes with one fleet only the one that leads tells people; alone it is this one. */
+  readonly isTeller?: () => boolean;
   /** The ways there are; a test has its own. */
   readonly channels?: readonly NoticeChannel[];
 }
@@ -75,10 +77,12 @@ export class Notifications {
   }
 
   #tell({ kind, rows, gone }: FleetChange, isFirst: boolean): void {
+    const { isTeller = () => true } = this.#options;
     for (const id of gone) this.#notifier.settled(id);
     for (const row of rows) {
       const need = needOf(row);
-      if (need && isFirst && kind !== "change") this.#notifier.wasTold(need);
+      const isTold = !isTeller() || (isFirst && kind !== "change");
+      if (need && isTold) this.#notifier.wasTold(need);
       else if (need) this.#notifier.needs(need);
       // An agent that fell silent still has its question.
       else if (!row.blockedOn) this.#notifier.settled(row.id);

@@ -25,6 +25,8 @@ export interface ServicesOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whether other nodes have the same fleet. */
+  readonly isShared: boolean;
   /** Whether only this machine is answered: then its agents may be visited, too. */
   readonly isLoopbackOnly: boolean;
   readonly version: string;
@@ -82,7 +84,13 @@ export function startServices(options: ServicesOptions): DaemonServices {
         });
   const discovery = config.statusDir === undefined ? undefined : new CodexDiscovery(clock);
   const uplink = startUplink(options);
-  const notifications = new Notifications({ config: config.notify, fleet, clock, onTrouble });
+  const notifications = new Notifications({
+    config: config.notify,
+    fleet,
+    clock,
+    onTrouble,
+    isTeller: () => engine.mode === "leading" || !options.isShared,
+  });
   return {
     claims,
     search,

@@ -17,6 +17,15 @@ export type SettingName =
   | "backup_every"
   | "backup_keep"
   | "node"
+  | "cluster_addr"
+  | "advertise"
+  | "cluster_cert"
+  | "cluster_key"
+  | "cluster_ca"
+  | "failover"
+  | "leader"
+  | "node_lost_after"
+  | "accept_loss"
   | "socket"
   | "local_trust"
   | "allowed_users"
@@ -86,6 +95,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const DEFAULT_ADDR = "127.0.0.1:7070";
 export const DEFAULT_HTTP_ADDR = "127.0.0.1:9090";
+export const DEFAULT_CLUSTER_ADDR = "127.0.0.1:7071";
+export const DEFAULT_NODE_LOST_AFTER_S = 30;
 export const DEFAULT_RATE_LIMIT = 2_000;
 export const DEFAULT_BACKUP_KEEP = 7;
 
@@ -137,9 +148,40 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "N",
     default: String(DEFAULT_BACKUP_KEEP),
   }),
-  setting("node", "the name of this daemon in its own log", {
+  setting("node", "the name of this daemon in its log; of a cluster's members each has its own", {
     placeholder: "NAME",
     default: "the host's name",
+  }),
+  setting("cluster_addr", "where the other members of a cluster reach this one", {
+    placeholder: "HOST:PORT",
+    default: `${DEFAULT_CLUSTER_ADDR}, where the log is shared`,
+  }),
+  setting("advertise", "the same as they see it, where that is another address", {
+    placeholder: "HOST:PORT",
+    default: "cluster_addr",
+  }),
+  setting("cluster_cert", "this member's certificate for the others, PEM; beyond one machine", {
+    placeholder: "FILE",
+  }),
+  setting("cluster_key", "its private key, PEM", { placeholder: "FILE" }),
+  setting("cluster_ca", "the authority that signs the certificates of all members, PEM", {
+    placeholder: "FILE",
+  }),
+  setting("failover", "how soon another member leads: fast (2 s), or calm for slow links (6 s)", {
+    placeholder: "HOW",
+    default: "fast",
+  }),
+  setting("leader", "whether this member may lead: eligible or never", {
+    placeholder: "WHETHER",
+    default: "eligible",
+  }),
+  setting("node_lost_after", "seconds of silence after which a member is no longer one", {
+    placeholder: "S",
+    default: String(DEFAULT_NODE_LOST_AFTER_S),
+  }),
+  setting("accept_loss", "start on a log that has lost what this member knows of it", {
+    kind: "switch",
+    default: "false",
   }),
   setting("socket", "a unix socket for HTTP and gRPC, for this user alone; or off", {
     placeholder: "PATH",

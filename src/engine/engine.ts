@@ -13,13 +13,13 @@ import { ENGINE } from "../core/limits.ts";
 import type { Command, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import { closing } from "./closing.ts";
-import type { ForwardTarget } from "./forward.ts";
+import type { BeatBatch, Forwarded, ForwardTarget } from "./forward.ts";
+import { Forwarding, isPassing } from "./forwarding.ts";
 import type { KnownLog } from "./known-log.ts";
 import { Member, type EngineMode } from "./member.ts";
 import { Observers } from "./observer.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
 import { history, stateAt, type Past } from "./past.ts";
-import { Relay } from "./relay.ts";
 import { selected } from "./replica.ts";
 import { emptyStats, type EngineStats } from "./stats.ts";
 import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
@@ -40,7 +40,8 @@ export class Engine implements ForwardTarget {
   readonly #member: Member;
   readonly #time: EngineTime;
   readonly #hub: WatchHub;
-  readonly #relay: Relay;
+  /** Only where there are other nodes. */
+  readonly #forwarding: Forwarding | undefined;
   readonly stats: EngineStats;
   readonly observers: Observers;
 
@@ -50,14 +51,17 @@ export class Engine implements ForwardTarget {
     const { log, clock } = options;
     const [time, stats, observers] = [new EngineTime(clock), emptyStats(), new Observers()];
     const hub = new WatchHub({ log, barrier: () => engine.#barrier() });
+    let onChange = () => undefined as void;
     const audience = {
       observers,
+      onChange: () => onChange(),
       publish: (recorded: readonly RecordedEvent[]) => hub.publish(recorded),
       skipTo: (head: number) => hub.skipTo(head),
       end: () => hub.close(),
     };
     const member = await Member.open({ ...options, time, stats, audience });
     const engine: Engine = new Engine(options, { member, time, hub, stats, observers });
+    onChange = () => engine.#forwarding?.leaderChanged();
     return engine;
   }
 
@@ -68,8 +72,15 @@ export class Engine implements ForwardTarget {
     this.#hub = parts.hub;
     this.stats = parts.stats;
     this.observers = parts.observers;
-    const { forwarder } = options;
-    this.#relay = new Relay({ forwarder, leader: () => this.#otherLeader() });
+    const { forwarder, log } = options;
+    if (!forwarder || !log.shared) return;
+    this.#forwarding = new Forwarding({
+      ...options,
+      forwarder,
+      mode: () => this.mode,
+      state: () => this.#member.replica.state,
+      unavailable: () => this.#unavailable(),
+    });
   }
 
   get mode(): EngineMode {
@@ -105,7 +116,18 @@ export class Engine implements ForwardTarget {
   }
 
   async #forward<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
-    return this.#relay.execute(command, by);
+    if (!this.#forwarding) throw this.#unavailable();
+    const named = this.#forwarding.named(by);
+    try {
+      const { reply, head } = await this.#forwarding.execute(command, named);
+      // The caller sees here what it did; where that takes too long it is done all the same.
+      await this.#member.follower?.reached(head).catch(() => undefined);
+      return reply;
+    } catch (error) {
+      const { leading } = this.#member;
+      if (leading && isPassing(error)) return leading.execute(command, named);
+      throw error;
+    }
   }
 
   /** A heartbeat. Most cost a lookup and leave no trace. */
@@ -119,7 +141,10 @@ export class Engine implements ForwardTarget {
       this.observers.heard(agentId);
       return DONE;
     }
-    return this.execute({ type: "agent.heartbeat", agentId }, by);
+    const command = { type: "agent.heartbeat", agentId } as const;
+    const taken = this.#forwarding?.takeBeat({ agentId, by });
+    if (!taken) return this.execute(command, by);
+    return taken.then((isTaken) => (isTaken ? null : this.execute(command, by)));
   }
 
   /** A heartbeat of an entry of the directory that says nothing new; false when it takes more. */
@@ -176,8 +201,17 @@ export class Engine implements ForwardTarget {
     return this.#time.nowMs();
   }
 
-  executeHere<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
-    return this.#member.leading?.execute(command, by) ?? Promise.reject(this.#unavailable());
+  async executeHere<C extends Command>(command: C, by: By): Promise<Forwarded<C>> {
+    const { leading } = this.#member;
+    if (!leading) throw this.#unavailable();
+    const reply = await leading.execute(command, by);
+    return { reply, head: this.#hub.head };
+  }
+
+  async beatHere(batch: BeatBatch): Promise<readonly string[]> {
+    const { leading } = this.#member;
+    if (!leading) throw this.#unavailable();
+    return leading.beats(batch);
   }
 
   async barrierHere(): Promise<number> {
@@ -186,9 +220,16 @@ export class Engine implements ForwardTarget {
     return leading.current(replica.head);
   }
 
+  /** Has another node lead; rejects where this one does not. */
+  async stepDown(): Promise<void> {
+    if (!this.#member.leading || !this.#options.log.shared) throw this.#unavailable();
+    await this.#member.stepDown();
+  }
+
   /** Lets what is under way finish, then ends all watches. The log is its owner's to close. */
   async close(): Promise<void> {
     if (this.#isClosed()) return;
+    this.#forwarding?.close();
     await this.#member.close();
     this.#hub.close();
   }
@@ -205,14 +246,8 @@ export class Engine implements ForwardTarget {
     if (this.#member.leading) return this.barrierHere();
     // A claim to lead may be written without this node knowing yet; the log knows.
     if (!this.#options.log.shared) return (await this.#options.log.open()).head;
-    return this.#relay.barrier();
-  }
-
-  #otherLeader(): string {
-    const { node } = this.#member.replica.state.leadership;
-    const isOther = this.mode === "following" && node !== "" && node !== this.#options.node;
-    if (!isOther) throw this.#unavailable();
-    return node;
+    if (!this.#forwarding) throw this.#unavailable();
+    return this.#forwarding.barrier();
   }
 
   // A method: the compiler would take a property for unchanged across an await.

@@ -2,8 +2,8 @@
  * One term of leading: decides commands, lets deadlines pass, and answers when the log has it.
  * It ends when an append fails, and is never used again.
  */
-import { beat } from "../core/agents.ts";
-import { ITSELF, type By } from "../core/by.ts";
+import { beat, isUnreachable } from "../core/agents.ts";
+import { ITSELF, ownBy, type By } from "../core/by.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
 import { anothersAgent, auditedTarget } from "../core/audit.ts";
@@ -12,6 +12,7 @@ import { hear } from "../core/outposts.ts";
 import { fenceOf } from "../core/fencing.ts";
 import { refuse, type Decision } from "../core/decide.ts";
 import { encode, type Event } from "../core/events.ts";
+import { seeMember } from "../core/members.ts";
 import type { Job } from "../core/jobs.ts";
 import { ENGINE, type FailoverTimes } from "../core/limits.ts";
 import { resigned } from "../core/nodes.ts";
@@ -24,12 +25,14 @@ import { closing } from "./closing.ts";
 import type { StreamWriter } from "./batch.ts";
 import { Committer, type OnDurable } from "./committer.ts";
 import type { Companion, Term } from "./companion.ts";
+import type { BeatBatch } from "./forward.ts";
 import type { Replica } from "./replica.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { EngineStats } from "./stats.ts";
 
 export interface LeadingOptions {
   readonly node: string;
+  readonly instance: string;
   readonly log: Log;
   readonly rules: Rules;
   readonly replica: Replica;
@@ -219,6 +222,22 @@ export class Leading implements Term {
     return true;
   }
 
+  /** Takes the heartbeats that another member heard, and those of the member itself. */
+  beats(batch: BeatBatch): Promise<readonly string[]> {
+    const { replica, time } = this.#options;
+    const nowMs = time.quickMs();
+    seeMember(replica.state, batch, nowMs);
+    const refused: string[] = [];
+    for (const agentId of batch.agentIds) {
+      if (beat(replica.state, agentId, nowMs)) replica.observers?.heard(agentId);
+      else if (isUnreachable(replica.state, agentId)) {
+        // It recovers; a failure ends the term, and the next leader gives everybody a full ttl.
+        this.execute({ type: "agent.heartbeat", agentId }, MEMBER).catch(() => null);
+      } else refused.push(agentId);
+    }
+    return this.current(refused);
+  }
+
   #noteHeartbeat(agentId: string, by: By): void {
     const { audit, replica } = this.#options;
     const target = audit && anothersAgent(replica.state, agentId, by);
@@ -323,6 +342,7 @@ export class Leading implements Term {
     const committer = this.#committer;
     let nowMs: number;
     try {
+      seeMember(replica.state, this.#options, this.#options.time.quickMs());
       nowMs = this.#look();
     } catch (error) {
       this.#tear(error);
@@ -362,3 +382,6 @@ export class Leading implements Term {
     if (atMs < this.#nextTickMs) this.#tickIn(atMs - this.#options.time.quickMs());
   }
 }
+
+/** Another member heard the agent, and has looked who may speak for it. */
+const MEMBER: By = ownBy("daemon");

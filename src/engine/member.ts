@@ -19,7 +19,7 @@
  */
 import type { Clock, EngineTime } from "../core/clock.ts";
 import { codeOf } from "../core/errors.ts";
-import type { RecordedEvent } from "../core/events.ts";
+import type { RecordedEvent, Topic } from "../core/events.ts";
 import { ENGINE, FAILOVER, type FailoverTimes } from "../core/limits.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
@@ -43,6 +43,8 @@ export type EngineMode = "loading" | "following" | "leading" | "outdated" | "clo
 /** Told of what becomes durable and of what is rebuilt. */
 export interface Audience {
   readonly observers: Observers;
+  /** Another node leads, or this one is in another mode. */
+  onChange(): void;
   /** Follows directly on what was published before. */
   publish(recorded: readonly RecordedEvent[]): void;
   /** What lies between was not published: it is only in the log. */
@@ -134,6 +136,12 @@ export class Member {
     return this.#known;
   }
 
+  /** Ends its term once what is under way is durable, and lets the others go first. */
+  async stepDown(): Promise<void> {
+    this.#turn.rest();
+    await this.#leading?.drain();
+  }
+
   /** Lets what is under way finish. */
   async close(): Promise<void> {
     const term = this.#leading;
@@ -153,14 +161,14 @@ export class Member {
         this.#leading = undefined;
         if (this.#isClosed()) return;
         this.#options.stats.rebuilds += 1;
-        this.trouble.report("stopped leading", reason);
+        if (reason !== undefined) this.trouble.report("stopped leading", reason);
         await this.#reload();
       } else if (this.#isBehind()) {
         await this.#reload();
       } else {
         await this.#turn.wait(this.#untilMyTurnMs());
         const isEarly = this.#untilMyTurnMs() > 0 && this.#log.shared;
-        if (isEarly || this.#isClosed() || this.#isBehind()) continue;
+        if (isEarly || !this.#options.mayLead || this.#isClosed() || this.#isBehind()) continue;
         // A companion that cannot get ready is like a log that cannot be read: all begins anew.
         await this.#tryToLead().catch((error: unknown) => {
           this.trouble.report("could not lead", error);
@@ -172,7 +180,7 @@ export class Member {
 
   /** Alone, as soon as the store may work again; at once where nobody leads. */
   #untilMyTurnMs(): number {
-    if (!this.#follower) return ENGINE.recoveryMs;
+    if (!this.#follower || !this.#options.mayLead) return ENGINE.recoveryMs;
     const silentMs = this.#isVacant ? Infinity : this.#follower.silentMs;
     return this.#turn.inMs(silentMs, this.#lateness.patienceMs);
   }
@@ -247,6 +255,9 @@ export class Member {
     this.#known = knownOf(this.#replica);
     this.#options.audience.publish(recorded);
     if (this.#isVacant) this.#turn.hurry();
+    if (recorded.some(({ event }) => LEADER_EVENTS.includes(event.type))) {
+      this.#options.audience.onChange();
+    }
   }
 
   /** Appends the claim to lead: if that succeeds, it leads. */
@@ -314,9 +325,10 @@ export class Member {
   }
 
   #lead({ atMs: claimedAtMs, proved }: LeadClaim): Leading {
-    const { node, newId, onAppend, companion, audit } = this.#options;
+    const { node, instance, newId, onAppend, companion, audit } = this.#options;
     return new Leading({
       node,
+      instance,
       newId,
       companion,
       audit,
@@ -345,6 +357,7 @@ export class Member {
     this.#mode = mode;
     if (mode === "loading") this.loaded.shut();
     else this.loaded.open();
+    this.#options.audience.onChange();
   }
 
   // The follower stopped, or the log has moved: only a reload helps.
@@ -362,3 +375,5 @@ export class Member {
     return this.#mode === "closed";
   }
 }
+
+const LEADER_EVENTS: readonly Topic[] = ["node.leading", "node.resigned"];

@@ -15,6 +15,10 @@ export interface EngineOptions {
   readonly log: Log;
   /** This node's name, unique among those that share the log; "solo" where none does. */
   readonly node?: string;
+  /** Of this node as a member: kept with its files, the same after a restart. */
+  readonly instance?: string;
+  /** False: it follows and answers, and never claims to lead. */
+  readonly mayLead?: boolean;
   /** Ids that cannot be guessed: 32 lower-case hex characters. */
   readonly newId?: () => string;
   /** From 0 to 1: keeps nodes from trying to lead in the same moment. */
@@ -39,6 +43,8 @@ export interface EngineOptions {
 
 export const DEFAULTS = {
   node: "solo",
+  instance: "",
+  mayLead: true,
   newId: () => randomUUID().replaceAll("-", ""),
   random: () => Math.random(),
   clock: systemClock,

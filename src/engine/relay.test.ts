@@ -19,6 +19,7 @@ function slowWay() {
       new Promise((answer, fail) => {
         asked.push({ leader: to, answer, fail });
       }),
+    beat: async () => [],
   };
   const relay = new Relay({ forwarder, leader: () => leader });
   const elect = (node: string) => (leader = node);

@@ -7,12 +7,11 @@
  *        └──▶ next: asked for when that one is answered
  */
 import type { By } from "../core/by.ts";
-import { RollcallError } from "../core/errors.ts";
-import type { Command, ReplyTo } from "../core/rules.ts";
-import type { Forwarder } from "./forward.ts";
+import type { Command } from "../core/rules.ts";
+import type { Forwarded, Forwarder } from "./forward.ts";
 
 export interface RelayOptions {
-  readonly forwarder: Forwarder | undefined;
+  readonly forwarder: Forwarder;
   /** The other node that leads; throws when this node knows of none. */
   readonly leader: () => string;
 }
@@ -32,9 +31,12 @@ export class Relay {
     this.#options = options;
   }
 
-  execute<C extends Command>(command: C, by: By): Promise<ReplyTo<C>> {
-    const leader = this.#options.leader();
-    return this.#forwarder.execute(leader, command, by);
+  async execute<C extends Command>(
+    command: C,
+    by: By,
+    signal?: AbortSignal,
+  ): Promise<Forwarded<C>> {
+    return this.#options.forwarder.execute(this.#options.leader(), command, by, signal);
   }
 
   /** The leader's head, once it has proved that it leads. */
@@ -51,7 +53,7 @@ export class Relay {
   }
 
   #ask(leader: string): Promise<number> {
-    const head = this.#forwarder.barrier(leader);
+    const head = this.#options.forwarder.barrier(leader);
     const barrier: Barrier = { leader, head, next: undefined };
     this.#barrier = barrier;
     const forget = () => {
@@ -59,11 +61,5 @@ export class Relay {
     };
     head.then(forget, forget);
     return head;
-  }
-
-  get #forwarder(): Forwarder {
-    const { forwarder } = this.#options;
-    if (forwarder) return forwarder;
-    throw new RollcallError("UNAVAILABLE", "this node has no way to the one that leads");
   }
 }

@@ -4,7 +4,7 @@
  * moment.
  */
 import type { Clock } from "../core/clock.ts";
-import type { FailoverTimes } from "../core/limits.ts";
+import { ENGINE, type FailoverTimes } from "../core/limits.ts";
 
 export interface TurnOptions {
   readonly clock: Clock;
@@ -32,6 +32,11 @@ export class Turn {
   missed(): void {
     const { clock, random, times } = this.#options;
     this.#nextTryMs = clock.monotonicMs() + times.silenceMs * random();
+  }
+
+  /** Another is to lead: this one tries again only if none does. */
+  rest(): void {
+    this.#nextTryMs = this.#options.clock.monotonicMs() + ENGINE.restMs;
   }
 
   /** `silentMs` is how long no leader was heard of, by a follower that is patient for so long. */

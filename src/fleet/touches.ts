@@ -133,6 +133,9 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
     case "node.leading":
     case "node.resumed":
     case "node.resigned":
+    case "node.joined":
+    case "node.left":
+    case "request.answered":
       return;
   }
 }

@@ -121,6 +121,9 @@ export class Trail {
       case "node.leading":
       case "node.resumed":
       case "node.resigned":
+      case "node.joined":
+      case "node.left":
+      case "request.answered":
         return false;
     }
   }

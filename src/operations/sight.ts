@@ -41,6 +41,7 @@ const TOPICS: Readonly<Record<NounOf<Topic>, Access>> = {
   token: TABLE.tokens.list.access,
   directory: TABLE.directory.list.access,
   node: TABLE.daemon.status.access,
+  request: TABLE.audit.list.access,
 };
 
 /** All kinds of events, by the nouns that their topics begin with. */

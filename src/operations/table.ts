@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { agents } from "./agents.ts";
 import { audit } from "./audit.ts";
+import { cluster } from "./cluster.ts";
 import { daemon } from "./daemon.ts";
 import { directory } from "./directory.ts";
 import { elections } from "./elections.ts";
@@ -28,6 +29,7 @@ export const TABLE = {
   jobs,
   directory,
   audit,
+  cluster,
   daemon,
 } as const;
 

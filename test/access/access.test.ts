@@ -19,8 +19,8 @@ import { listenToDoors, type Served } from "./served.ts";
 const OTHER_USER = "other user";
 const CALLERS = ["nobody", ...ROLES, OTHER_USER] as const;
 
-/** A job gets one from a provisioner, and this daemon has none. */
-const KINDS = EVENT_KINDS.filter((kind) => kind !== "credential");
+/** A job gets a credential from a provisioner, and only members forward requests: none is here. */
+const KINDS = EVENT_KINDS.filter((kind) => kind !== "credential" && kind !== "request");
 
 type Caller = Readonly<Record<string, unknown>>;
 

@@ -11,6 +11,7 @@ const UNSHARED: Readonly<Record<string, string>> = {
   "src/core/tasks.ts": "of one agent",
   "src/core/directory-rules.ts": "of one sender",
   "src/core/job-submit.ts": "of one principal, or of one job",
+  "src/core/members.ts": "nodes, which operators bring",
   "src/core/sessions.ts": "of one principal",
   "src/core/shares.ts": "the rule itself",
   "src/daemon/body.ts": "bytes of requests on their way in, for seconds",

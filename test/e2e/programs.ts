@@ -108,7 +108,7 @@ export async function run(args: readonly string[], options: Options = {}): Promi
 
 /** A daemon on free ports, once it is up. */
 export async function daemon(...args: readonly string[]): Promise<{ up: Running; url: string }> {
-  const up = start(["up", "--addr", ":0", "--http-addr", ":0", ...args]);
+  const up = start(["up", "--addr", ":0", "--http-addr", ":0", "--cluster-addr", ":0", ...args]);
   const [, url = ""] = await up.says(/HTTP +(http:\S+)[^]*only this machine/);
   return { up, url };
 }

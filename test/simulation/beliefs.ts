@@ -101,6 +101,8 @@ export class Beliefs {
       case "outpost.beat":
       case "outpost.leave":
       case "agent.heartbeat":
+      case "node.join":
+      case "node.leave":
       case "fleet.report":
       case "fleet.forget":
       case "fleet.dismiss":

@@ -102,6 +102,12 @@ export class Cluster {
           () => this.#named(leader).ask((engine) => engine.barrierHere()),
           () => undefined,
         ),
+      beat: (leader, batch) =>
+        call(
+          leader,
+          () => this.#named(leader).ask((engine) => engine.beatHere(batch)),
+          () => undefined,
+        ),
     };
   }
 

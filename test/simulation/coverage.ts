@@ -2,61 +2,12 @@
  * What must have happened in enough lives: every trouble and fault, every command, every event. A
  * new command or event does not compile until it is named here, and fails until clients cause it.
  */
+import { COMMANDS } from "../../src/core/commands.ts";
 import type { Topic } from "../../src/core/events.ts";
-import type { Command } from "../../src/core/rules.ts";
 import { TROUBLES } from "./profile.ts";
 
 /** How many lives are enough to expect it all. */
 export const ENOUGH_LIVES = 300;
-
-const COMMANDS: Record<Command["type"], true> = {
-  "agent.register": true,
-  "agent.heartbeat": true,
-  "agent.deregister": true,
-  "lease.acquire": true,
-  "lease.renew": true,
-  "lease.release": true,
-  "election.campaign": true,
-  "election.resign": true,
-  "policy.set": true,
-  "policy.delete": true,
-  "task.create": true,
-  "task.cancel": true,
-  "task.claim": true,
-  "task.renew": true,
-  "task.complete": true,
-  "task.fail": true,
-  "fleet.report": true,
-  "fleet.forget": true,
-  "fleet.dismiss": true,
-  "question.dismiss": true,
-  "outpost.join": true,
-  "outpost.beat": true,
-  "outpost.take": true,
-  "outpost.leave": true,
-  "job.submit": true,
-  "job.cancel": true,
-  "job.end": true,
-  "job.revive": true,
-  "job.progress": true,
-  "job.import": true,
-  "session.open": true,
-  "session.resume": true,
-  "session.prove": true,
-  "session.subscribe": true,
-  "session.unsubscribe": true,
-  "session.import": true,
-  "credential.request": true,
-  "credential.issue": true,
-  "credential.revoke": true,
-  "token.create": true,
-  "token.revoke": true,
-  "task.return": true,
-  "directory.heartbeat": true,
-  "directory.confirm": true,
-  "directory.doubt": true,
-  "directory.remove": true,
-};
 
 const EVENTS: Record<Topic, true> = {
   "agent.registered": true,
@@ -127,6 +78,9 @@ const EVENTS: Record<Topic, true> = {
   "node.leading": true,
   "node.resumed": true,
   "node.resigned": true,
+  "node.joined": true,
+  "node.left": true,
+  "request.answered": true,
 };
 
 /** Kinds of entries in the streams of jobs. */

@@ -202,6 +202,8 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "directory.confirm":
     case "directory.doubt":
     case "directory.remove":
+    case "node.join":
+    case "node.leave":
       return undefined;
   }
 }

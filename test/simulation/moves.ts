@@ -4,6 +4,7 @@ import type { Lease } from "../../src/core/leases.ts";
 import type { Command } from "../../src/core/rules.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { someDirectoryCommand } from "../support/core/directory.ts";
+import { someMemberCommand } from "../support/core/members.ts";
 import { someReport } from "../support/core/reports.ts";
 import { someTokenCommand } from "../support/core/tokens.ts";
 import type { Task } from "../../src/core/tasks.ts";
@@ -135,6 +136,7 @@ const MOVES: readonly (readonly [weight: number, MoveOf])[] = [
   ...OUTPOST_MOVES,
   [8, ({ random }) => someDirectoryCommand(smallNumbers(random))],
   [2, ({ random }) => someTokenCommand(smallNumbers(random))],
+  [2, ({ random }) => someMemberCommand(smallNumbers(random))],
   [22, reading],
 ];
 

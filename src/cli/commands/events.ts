@@ -40,6 +40,7 @@ const NOUNS: Readonly<Record<NounOf<Topic>, true>> = {
   outpost: true,
   policy: true,
   question: true,
+  request: true,
   session: true,
   task: true,
   token: true,

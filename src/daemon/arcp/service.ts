@@ -17,11 +17,13 @@ import { ACCESS, permitBy, type PolicySource } from "../../operations/access.ts"
 import { ArcpService } from "../../wires/arcp/server/service.ts";
 import type { Transport } from "../../wires/arcp/server/transport.ts";
 import type { Greeter } from "../../wires/arcp/server/connection.ts";
+import type { RelayTerms } from "../../wires/members/client/relay.ts";
 import type { Logger } from "../logger.ts";
 import { permitMessages } from "./accesses.ts";
 import { AgentRows } from "./agent-rows.ts";
 import type { AgentConfig } from "./agents-config.ts";
 import { HostedAgents } from "./hosted-agents.ts";
+import { relayTransport, type OpenRelay } from "./relay.ts";
 
 export interface DaemonArcpOptions {
   readonly agents: readonly AgentConfig[];
@@ -47,6 +49,7 @@ export class DaemonArcp implements AsyncDisposable {
   readonly companion: ArcpService;
   readonly #rows: AgentRows;
   readonly #hosted: HostedAgents;
+  #relay: { readonly leading: () => boolean; readonly open: OpenRelay } | undefined;
   #closing: Promise<void> | undefined;
   /** Since the start: what jobs said. */
   events = 0;
@@ -99,9 +102,24 @@ export class DaemonArcp implements AsyncDisposable {
     this.#rows.open((report) => fleet.report(report, ownBy("daemon")));
   }
 
+  /** Of several nodes only the one that leads runs jobs: connections are handed on to it. */
+  relayBy(leading: () => boolean, open: OpenRelay): void {
+    this.#relay = { leading, open };
+  }
+
   /** One connection that a door let in, which knows the caller of a token. */
   accept(transport: Transport, greet: Greeter): void {
-    this.companion.accept(transport, greet);
+    const relay = this.#relay;
+    if (relay && !relay.leading()) relayTransport(transport, greet, relay.open);
+    else this.companion.accept(transport, greet);
+  }
+
+  /** One that another member hands on, which has looked at its caller. */
+  acceptRelayed(transport: Transport, caller: RelayTerms): void {
+    this.companion.accept(transport, () => {
+      if ("refusal" in caller) throw caller.refusal;
+      return caller.by;
+    });
   }
 
   numbers(): ArcpNumbers {

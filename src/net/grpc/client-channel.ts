@@ -12,11 +12,13 @@
  * on (it was not reached, or refused the stream) always; what may have been done only when doing it
  * again changes nothing. Who knows that of a method says so; the channel never guesses.
  */
+import type { ClientHttp2Stream } from "node:http2";
 import { codeOf, RollcallError } from "../../core/errors.ts";
 import { ProcessHold } from "../../machine/process-hold.ts";
 import { CLIENT_LIMITS, type ClientLimits } from "./client-limits.ts";
 import { CallScope } from "./client-scope.ts";
 import { ClientSession } from "./client-session.ts";
+import { Conversation } from "./client-conversation.ts";
 import { MessageStream } from "./client-stream.ts";
 import { backOff, pause, reasonOf, unlessAborted, type Timers } from "../../machine/waiting.ts";
 import { framed } from "./frames.ts";
@@ -46,6 +48,8 @@ export interface ChannelCallOptions {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Doing it twice is the same as doing it once. */
   readonly isRepeatable?: boolean;
+  /** A server that cannot be reached is told at once, not tried again. */
+  readonly failsFast?: boolean;
   /** No caller awaits the answer: it does not keep the process alive. */
   readonly isBackground?: boolean;
 }
@@ -114,6 +118,21 @@ export class GrpcChannel {
     }
   }
 
+  /** Messages both ways until either side ends it. It is never repeated. */
+  async converse(request: ChannelCallOptions & { readonly path: string }): Promise<Conversation> {
+    const scope = this.#begin(request, true);
+    try {
+      const session = await this.#connected(scope.signal);
+      const { http2, stream } = this.#send(session, request, scope);
+      scope.lift();
+      stream.whenEnded(() => scope.end());
+      return new Conversation(http2, stream);
+    } catch (error) {
+      scope.end();
+      throw error;
+    }
+  }
+
   /** Keeps the process alive, between calls too, until the returned function is called. */
   hold(): () => void {
     return this.#hold.take();
@@ -142,7 +161,7 @@ export class GrpcChannel {
 
   /** Until it works, may not be repeated, or the time is up. */
   async #persist<T>(
-    { isRepeatable = false }: Request,
+    { isRepeatable = false, failsFast = false }: Request,
     scope: CallScope,
     attempt: () => Promise<Try<T>>,
   ): Promise<T> {
@@ -153,6 +172,7 @@ export class GrpcChannel {
       const { error, isUnprocessed } = tried;
       if (scope.signal.aborted) throw (scope.isLate && (trouble ?? this.#failure)) || error;
       if (!isUnprocessed && !(isRepeatable && isPassing(error))) throw error;
+      if (failsFast) throw error;
       trouble = error;
       // A connection that fails has waited already.
       if (error === this.#failure) continue;
@@ -172,7 +192,9 @@ export class GrpcChannel {
     let session: ClientSession | undefined;
     try {
       session = await this.#connected(scope.signal);
-      stream = this.#send(session, request, scope);
+      const sent = this.#send(session, request, scope);
+      stream = sent.stream;
+      sent.http2.end(framed(request.body));
       return { ok: true, value: await read(stream) };
     } catch (error) {
       if (scope.isLate) session?.probe();
@@ -209,7 +231,11 @@ export class GrpcChannel {
     }
   }
 
-  #send(session: ClientSession, request: Request, scope: CallScope): MessageStream {
+  #send(
+    session: ClientSession,
+    request: ChannelCallOptions & { readonly path: string },
+    scope: CallScope,
+  ): { readonly http2: ClientHttp2Stream; readonly stream: MessageStream } {
     const { remainingMs, signal } = scope;
     const http2 = session.request({
       ...this.#options.metadata,
@@ -228,8 +254,7 @@ export class GrpcChannel {
     const stop = () => stream.cancel(reasonOf(signal));
     signal.addEventListener("abort", stop, { once: true });
     stream.whenEnded(() => signal.removeEventListener("abort", stop));
-    http2.end(framed(request.body));
-    return stream;
+    return { http2, stream };
   }
 }
 

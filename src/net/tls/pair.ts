@@ -28,8 +28,18 @@ export interface PairTexts {
   readonly ca?: string;
 }
 
+/** The settings that name the files, for error messages. */
+export interface PairSettings {
+  readonly cert: string;
+  readonly key: string;
+  readonly clientCa: string;
+}
+
+const DAEMON: PairSettings = { cert: "tls_cert", key: "tls_key", clientCa: "tls_client_ca" };
+
 export interface KeyPairOptions {
   readonly files: PairFiles;
+  readonly settings?: PairSettings;
   readonly clock: Clock;
   /** New files are in use. */
   readonly onRenewal: (certificate: X509Certificate) => void;
@@ -53,13 +63,13 @@ export class KeyPair {
   private constructor(options: KeyPairOptions, texts: PairTexts) {
     this.#options = options;
     this.#texts = texts;
-    this.#certificate = certificateOf(options.files, texts);
+    this.#certificate = certificateOf(options, texts);
     this.#stopLooking = this.#lookLater();
   }
 
   /** Throws where the files cannot be used. */
   static async open(options: KeyPairOptions): Promise<KeyPair> {
-    return new KeyPair(options, await textsOf(options.files));
+    return new KeyPair(options, await textsOf(options));
   }
 
   get texts(): PairTexts {
@@ -91,10 +101,10 @@ export class KeyPair {
   }
 
   async #renew(): Promise<void> {
-    const { files, onRenewal } = this.#options;
-    const texts = await textsOf(files);
+    const { onRenewal } = this.#options;
+    const texts = await textsOf(this.#options);
     if (isSame(texts, this.#texts)) return;
-    this.#certificate = certificateOf(files, texts);
+    this.#certificate = certificateOf(this.#options, texts);
     this.#texts = texts;
     this.#refused = "";
     for (const call of this.#followers) call(texts);
@@ -115,11 +125,12 @@ export class KeyPair {
   }
 }
 
-async function textsOf({ cert, key, clientCa }: PairFiles): Promise<PairTexts> {
+async function textsOf({ files, settings = DAEMON }: KeyPairOptions): Promise<PairTexts> {
+  const { cert, key, clientCa } = files;
   return {
-    cert: await textOf("tls_cert", cert),
-    key: await textOf("tls_key", key),
-    ...(clientCa !== undefined && { ca: await textOf("tls_client_ca", clientCa) }),
+    cert: await textOf(settings.cert, cert),
+    key: await textOf(settings.key, key),
+    ...(clientCa !== undefined && { ca: await textOf(settings.clientCa, clientCa) }),
   };
 }
 
@@ -136,15 +147,18 @@ function isSame(some: PairTexts, others: PairTexts): boolean {
 }
 
 /** Checks that the key is the certificate's; the texts themselves are in no message. */
-function certificateOf({ cert, key, clientCa }: PairFiles, texts: PairTexts): X509Certificate {
-  const certificate = attempt(`tls_cert ${cert}`, () => new X509Certificate(texts.cert));
-  attempt(`tls_key ${key}`, () => createSecureContext({ key: texts.key }));
-  attempt(`tls_key ${key} with tls_cert ${cert}`, () =>
-    createSecureContext({ cert: texts.cert, key: texts.key }),
-  );
+function certificateOf(
+  { files, settings = DAEMON }: KeyPairOptions,
+  texts: PairTexts,
+): X509Certificate {
+  const cert = `${settings.cert} ${files.cert}`;
+  const key = `${settings.key} ${files.key}`;
+  const certificate = attempt(cert, () => new X509Certificate(texts.cert));
+  attempt(key, () => createSecureContext({ key: texts.key }));
+  attempt(`${key} with ${cert}`, () => createSecureContext({ cert: texts.cert, key: texts.key }));
   if (texts.ca !== undefined) {
     const { ca } = texts;
-    attempt(`tls_client_ca ${clientCa ?? ""}`, () => new X509Certificate(ca));
+    attempt(`${settings.clientCa} ${files.clientCa ?? ""}`, () => new X509Certificate(ca));
   }
   return certificate;
 }

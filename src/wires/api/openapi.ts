@@ -36,6 +36,7 @@ const NOUNS: Readonly<Record<keyof Table, string>> = {
   jobs: "Runs of agents; ARCP submits, follows and cancels them",
   directory: "A2A agents that others can call, and how far to trust each",
   audit: "What callers changed, did for others, and were denied",
+  cluster: "The members that share one log, and which one leads",
   daemon: "The daemon itself, and its events",
 };
 

@@ -6,6 +6,7 @@ import type { State } from "../../../src/core/state.ts";
 import { jobProblems, sessionProblems } from "./audit-jobs.ts";
 import { shareProblems } from "./audit-shares.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
+import { memberProblems } from "./members.ts";
 import { tokenProblems } from "./tokens.ts";
 import { lengthOf, type DirectoryEntry } from "../../../src/core/directory.ts";
 import { COUNT, RETENTION } from "../../../src/core/limits.ts";
@@ -26,6 +27,7 @@ export function audit(state: State): string[] {
     ...sessionProblems(state),
     ...directoryProblems(state),
     ...tokenProblems(state),
+    ...memberProblems(state),
   ];
 }
 

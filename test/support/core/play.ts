@@ -15,6 +15,7 @@ import {
   spendSomething,
 } from "./jobs.ts";
 import { someDirectoryCommand } from "./directory.ts";
+import { someMemberCommand } from "./members.ts";
 import { someReport } from "./reports.ts";
 import { someTokenCommand } from "./tokens.ts";
 import { LIBRARY, namedBy } from "../../../src/core/by.ts";
@@ -154,6 +155,7 @@ const MOVES: readonly (Move | "time" | "beats" | "node" | "jobs")[] = [
   sessionCommand,
   (world, _, [, who, what, how]) => someCredentialCommand(world.state, { who, what, how }),
   (_, __, [, who, what, how]) => someTokenCommand({ who, what, how }),
+  (_, __, [, who, what, how]) => someMemberCommand({ who, what, how }),
   "jobs",
   "jobs",
   directoryCommand,
