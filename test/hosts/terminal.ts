@@ -47,6 +47,8 @@ export class Tmux implements Disposable {
 /** A program on a busy machine takes its time to draw. */
 const CALM_MS = 1_500;
 const PATIENCE_MS = 60_000;
+/** A program shows that it has heard a key. */
+const MOVE_MS = 1_500;
 /** When a person presses Enter once more. */
 const AGAIN_MS = 10_000;
 
@@ -71,11 +73,12 @@ export class Terminal {
     this.#tmux.run(["send-keys", "-t", this.pane, ...keys]);
   }
 
-  /** A key that moves something on the screen: until it has, for a person looks before the next. */
+  /** A person looks before the next key; where only a color moves there is nothing to wait for. */
   async move(key: string): Promise<void> {
     const { screen } = this;
     this.press(key);
-    await this.#becomes(`another screen after ${key}`, () => this.screen !== screen);
+    const moved = () => this.screen !== screen || undefined;
+    await until("another screen", moved, { withinMs: MOVE_MS }).catch(() => undefined);
   }
 
   /**
