@@ -7,10 +7,12 @@ import type { By } from "../core/by.ts";
 import { isErrorCode, RollcallError } from "../core/errors.ts";
 import { OUTPOST } from "../core/limits.ts";
 import { ACCEPTS, SHARES } from "../core/outposts.ts";
+import { byKey, pageOf } from "../core/pages.ts";
 import type { Report } from "../core/reports.ts";
 import { LINK } from "../outposts/limits.ts";
 import { WHOLE_PARTS } from "../outposts/outposts.ts";
-import { moment, SEQUENCE, text, whole, yesOrNo } from "./fields.ts";
+import { moment, text, whole, yesOrNo } from "./fields.ts";
+import { listJson, PAGE, PAGED } from "./lists.ts";
 import { operation, type OperationServices } from "./operation.ts";
 import { FACTS } from "./reports.ts";
 
@@ -203,26 +205,27 @@ const OUTPOST_SHAPE = z
   })
   .meta({ id: "Outpost" });
 
+/** By their names. */
+const ORDER = byKey<z.output<typeof OUTPOST_SHAPE>>(({ host }) => host);
+
 const list = operation({
   path: "/v1/outposts",
   effect: "reads",
   access: { action: "outpost.read", resource: "outpost:*" },
   brief: "List the outposts",
   about: "List the machines whose daemons report here, and since when one is silent.",
-  input: z.strictObject({}),
-  output: z.strictObject({ sequence: SEQUENCE, outposts: z.array(OUTPOST_SHAPE) }),
-  async run({ outposts, engine }: Pick<OperationServices, "outposts" | "engine">) {
+  input: z.strictObject(PAGE),
+  output: z.strictObject({ ...PAGED, outposts: z.array(OUTPOST_SHAPE) }),
+  async run({ outposts, engine }: Pick<OperationServices, "outposts" | "engine">, input) {
     const listed = await outposts.list();
-    return {
-      sequence: engine.head,
-      outposts: listed
-        .map(({ outpost, seenAtMs, agents, isConnected }) => {
-          const { instance: _, session: __, cursor: ___, ...shown } = outpost;
-          return { ...shown, seenAtMs, agents, isConnected };
-        })
-        .toSorted((a, b) => (a.host < b.host ? -1 : 1)),
-    };
+    const shown = listed.map(({ outpost, ...seen }) => {
+      const { instance: _, session: __, cursor: ___, ...facts } = outpost;
+      return { ...facts, ...seen };
+    });
+    const { items, ...page } = pageOf(shown, ORDER, input);
+    return { sequence: engine.head, ...page, outposts: items };
   },
+  json: listJson("outposts", ORDER),
 });
 
 const cancel = operation({
