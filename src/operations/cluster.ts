@@ -80,7 +80,7 @@ const stepDown = operation({
   brief: "Have another node lead",
   about:
     "The node that leads ends its term, and leaves it to the others for 15 s. What it has " +
-    "acknowledged stays; jobs that it runs end, or run again, as after a restart.",
+    "acknowledged stays; jobs that it runs end.",
   input: z.strictObject({
     node: text("Only if this one leads; empty: whichever does").default(""),
   }),

@@ -236,8 +236,10 @@ async function post(member: MemberProcess, path: string, body: object): Promise<
   });
 }
 
+/** Once more where the connection was kept for too long: a read may be repeated. */
 async function get<T>(member: MemberProcess, path: string): Promise<T> {
-  return (await ask(member, path, {})) as T;
+  const again = () => ask(member, path, {});
+  return (await again().catch(again)) as T;
 }
 
 async function ask(member: MemberProcess, path: string, init: RequestInit): Promise<unknown> {
