@@ -12,6 +12,7 @@
  *
  * Only what is durable is ever seen.
  */
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { By } from "../core/by.ts";
 import { eventFor } from "../core/fencing.ts";
 import { decode, type Event, type RecordedEvent } from "../core/events.ts";
@@ -129,10 +130,14 @@ export class WatchHub {
     this.round.start();
   }
 
-  /** Pages of the log after a sequence, for a watcher behind the recent events. */
+  /** What the log has after a sequence, for a watcher behind the recent events: a bit a turn. */
   async *replay(after: number): AsyncGenerator<readonly RecordedEvent[]> {
     for await (const { first, entries } of this.#log.read(after)) {
-      yield entries.map((text, i) => decode(text, first + i));
+      for (let from = 0; from < entries.length; from += WATCH.pullEvents) {
+        if (from > 0) await endOfTurn();
+        const part = entries.slice(from, from + WATCH.pullEvents);
+        yield part.map((text, i) => decode(text, first + from + i));
+      }
     }
   }
 
