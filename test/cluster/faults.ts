@@ -47,6 +47,7 @@ export async function hurt(
   const troubles: string[] = [];
   for (const fault of faults) {
     await pause(CALM_MS);
+    load.turnOver();
     const atMs = Date.now();
     const mend = await inflict(cluster, fault);
     await pause(CALM_MS);

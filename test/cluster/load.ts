@@ -43,6 +43,7 @@ export class Load {
   readonly #registers = new Map<string, Operation<RegisterInput>[]>();
   readonly #working: Promise<unknown>[];
   #next = 0;
+  #era = 0;
   #jobs = 0;
   /** When commands were acknowledged, for the longest silence. */
   readonly acknowledgedMs: number[] = [];
@@ -51,6 +52,11 @@ export class Load {
     this.#members = members;
     const clientsOf = Array.from({ length: clients }, (_, i) => this.#repeat(i));
     this.#working = [...clientsOf, this.#runJobs()];
+  }
+
+  /** New registers from here on: a history that is short can be decided. */
+  turnOver(): void {
+    this.#era += 1;
   }
 
   /** The longest time without an acknowledged command, from a moment on until now. */
@@ -71,7 +77,7 @@ export class Load {
     // Each has its member: one that is stopped holds up its own clients alone.
     const member = this.#members[client % this.#members.length];
     for (let turn = client; !this.#over.signal.aborted; turn += 1) {
-      const key = `r${turn % KEYS}`;
+      const key = `r${this.#era}-${turn % KEYS}`;
       const what = turn % 3;
       if (!member) continue;
       await (
@@ -113,6 +119,7 @@ export class Load {
   }
 
   async #readAll(member: MemberProcess): Promise<void> {
+    const era = this.#era;
     const calledAt = performance.now();
     const { policies } = await get<{ policies: { id: string; resource: string }[] }>(
       member,
@@ -120,8 +127,9 @@ export class Load {
     );
     const returnedAt = performance.now();
     for (let i = 0; i < KEYS; i += 1) {
-      const value = policies.find(({ id }) => id === `r${i}`)?.resource ?? "";
-      this.#note(`r${i}`, { input: { kind: "read", value }, calledAt, returnedAt });
+      const key = `r${era}-${i}`;
+      const value = policies.find(({ id }) => id === key)?.resource ?? "";
+      this.#note(key, { input: { kind: "read", value }, calledAt, returnedAt });
     }
   }
 
