@@ -95,7 +95,7 @@ test("what is left of a budget goes up only by what a child gives back", () => {
       }
       before = now;
     });
-  });
+  }, 500);
   expect(returns).toBeGreaterThan(5);
 });
 
