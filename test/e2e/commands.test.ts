@@ -185,7 +185,7 @@ test("elections: the first leads, the next takes over", async () => {
   );
   expect(await done("elections", "resign", "g", "--agent", one)).toBe(two);
   expect(await done("elections", "resign", "g", "--agent", two)).toBe("");
-  expect(await done("elections", "--prefix", "g")).toMatch(/^g +nobody +3 /m);
+  expect(await done("elections", "--prefix", "g")).toMatch(/^g +none +3 /m);
 });
 
 test("policies: a check is 0 or 1, and names the policy that decided", async () => {

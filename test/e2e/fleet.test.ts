@@ -259,7 +259,7 @@ describe("explain, timeline and inbox", () => {
     expect(heading).toMatch(/^ASKED +AGENT +WORKSPACE +KIND +QUESTION$/);
     expect(question).toMatch(/ +claude +\/src\/shop +text +Shall I drop the table\?$/);
     await emit("asks-1", "--agent-name", "claude", "--task-state", "working");
-    await vi.waitFor(async () => expect((await rc("inbox")).stderr).toContain("nobody waits"));
+    await vi.waitFor(async () => expect((await rc("inbox")).stderr).toContain("no agent waits"));
     expect(await done("inbox", "--all")).toMatch(/(?:now|ago) +answered +claude +text +Shall I/);
   });
 });
