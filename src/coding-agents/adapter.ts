@@ -29,6 +29,6 @@ export interface CodingAgent<Name extends string = string> {
  */
 export interface Observation {
   readonly by: "hooks" | "module";
-  /** What is watched beside it, in words. */
+  /** The second source that is watched beside it, in words. */
   readonly beside?: string;
 }

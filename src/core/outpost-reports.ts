@@ -25,7 +25,7 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** What is sent at once. */
+/** One message of an outpost. */
 interface Sent {
   readonly outpost: Outpost;
   readonly reports: readonly Report[];

@@ -26,19 +26,19 @@ import { takeReports, type Refused } from "./outpost-reports.ts";
 import type { Report } from "./reports.ts";
 import type { State } from "./state.ts";
 
-/** What an outpost lets out of its machine; each holds what the one before does. */
+/** How much leaves the outpost's machine; each includes the one before. */
 export const SHARES = ["status", "questions", "all"] as const;
 export type Share = (typeof SHARES)[number];
 
-/** What an outpost lets in; each holds what the one before does. */
+/** How much the outpost takes from the team; each includes the one before. */
 export const ACCEPTS = ["nothing", "answers", "jobs"] as const;
 export type Accept = (typeof ACCEPTS)[number];
 
-/** What an outpost says of itself. */
+/** The outpost's description of itself. */
 export interface OutpostFacts {
   /** One for each folder of state: only one daemon at a time can have it open. */
   readonly instance: string;
-  /** What the machine calls itself, for people. */
+  /** The machine's own name, for people. */
   readonly machine: string;
   readonly version: string;
   readonly share: Share;
@@ -51,7 +51,7 @@ export interface Outpost extends OutpostFacts {
   readonly session: string;
   /** The place in its log up to which its reports were taken; empty before the first. */
   readonly cursor: string;
-  /** What makes a time of ours of one of its own, where its clock is wrong. */
+  /** Added to its times, where its clock is wrong, to make them ours. */
   readonly shiftMs: number;
   readonly joinedAtMs: number;
   /** 0 while it is here; else when it was last heard. */
@@ -76,7 +76,7 @@ export type OutpostCommand =
       readonly type: "outpost.join";
       readonly host: string;
       readonly facts: OutpostFacts;
-      /** What its clock shows. */
+      /** The time on the outpost's clock. */
       readonly clockMs: number;
     }
   /** Soft: nothing is recorded, it is only heard. */

@@ -1,7 +1,8 @@
 /**
- * Whose row a report may stand in. That an alias and a registered agent are spoken for by their
- * owner is known before (acting.ts); a row that others reported on, and what a link names, are
- * theirs as well. An operator speaks for all, and so does the daemon, which is its own user's.
+ * Checks that a report stands in a row of its caller. That an alias and a registered agent are
+ * spoken for by their owner is known before (acting.ts); a row that others reported on, and what a
+ * link names, are theirs as well. An operator speaks for all, and so does the daemon, which is its
+ * own user's.
  */
 import { ownerOf, type By } from "./by.ts";
 import { refuse, type Refusal } from "./decide.ts";

@@ -64,7 +64,7 @@ export function restoreAnswer({ requests }: State, answered: AnsweredRequest): v
   requests.length += lengthOf(answered);
 }
 
-/** What is too old goes, and the oldest of what is too much. */
+/** Forgets answers that are too old, and the oldest where there are too many. */
 function forgetAnswers({ requests, lastAtMs }: State): void {
   for (const oldest of requests.byName.values()) {
     const isTooMuch = requests.byName.size > REQUESTS.kept || requests.length > REQUESTS.keptLength;

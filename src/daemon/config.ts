@@ -288,7 +288,7 @@ function tlsFiles(values: Values, path: (name: PathName) => string | undefined) 
   return undefined;
 }
 
-/** Whoever is let in as a member acts for every caller: beyond one machine it is by certificate. */
+/** A member acts for every caller: beyond one machine it needs a certificate. */
 function clusterOf(values: Values, path: (name: PathName) => string | undefined): ClusterConfig {
   const addr = values.cluster_addr ?? parseAddress(DEFAULT_CLUSTER_ADDR);
   const [cert, key, ca] = [path("cluster_cert"), path("cluster_key"), path("cluster_ca")];

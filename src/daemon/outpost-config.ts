@@ -14,7 +14,7 @@ export interface OutpostConfig {
   readonly policy: SharePolicy;
 }
 
-/** Whoever says nothing shares which agents there are and what they ask, and takes answers. */
+/** By default agents, their status and their questions go up, and answers come down. */
 const DEFAULT_SHARE = "questions";
 const DEFAULT_ACCEPT = "answers";
 
@@ -54,7 +54,7 @@ export function outpostConfig(values: Values, paths: OutpostPaths): OutpostConfi
   };
 }
 
-/** What is set for an outpost, on a daemon that is none, is a mistake to be told. */
+/** Refuses settings of an outpost on a daemon that is none. */
 function needless(values: Values): undefined {
   const names = ["token_file", "join_ca", "share", "share_exclude", "redact", "accept"] as const;
   const given = names.find((name) => values[name] !== undefined);

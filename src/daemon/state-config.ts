@@ -31,7 +31,7 @@ export interface StateConfig {
   readonly log: LogConfig;
 }
 
-/** What one source says; paths in full. */
+/** The settings of one source; paths in full. */
 export interface StateVoice {
   readonly memory: boolean;
   readonly log: string | undefined;

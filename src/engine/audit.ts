@@ -7,7 +7,7 @@
  *           a flood of one caller is two entries a minute, and no caller waits for it. Strangers
  *           are counted for an hour, so that they cannot push out what is known of others
  *
- * What is counted and not written yet is lost in a crash; readers see it before it is written.
+ * Denials that are counted but not written yet are lost in a crash; readers see them before that.
  */
 import type { AuditEntry } from "../core/audit.ts";
 import type { By, RecordedBy } from "../core/by.ts";
@@ -59,7 +59,7 @@ export class Audit implements StreamWriter {
   readonly #denials: Denials;
   /** The same of callers that nobody knows, also by the reason. */
   readonly #strangers: Denials;
-  /** What operators do for others again and again, and is noted once. */
+  /** Acts of operators for others that repeat, and are noted once. */
   readonly #noted = new Set<string>();
   #stopSoon: () => void = () => undefined;
   #isSoon = false;

@@ -29,7 +29,7 @@ export interface BeatsOptions {
   readonly unavailable: () => Error;
 }
 
-/** Those who wait for the same heartbeat. */
+/** The callers that wait for the same heartbeat. */
 interface Gathered {
   readonly answered: Promise<boolean>;
   readonly sinceMs: number;
@@ -135,7 +135,7 @@ function newGathered(sinceMs: number): Gathered {
     settle = resolve;
     fail = reject;
   });
-  // Whoever waits hears of it; where nobody does any more there is nobody to tell.
+  // The callers that wait hear of it; without any, a failure concerns nobody.
   answered.catch(() => undefined);
   return { answered, sinceMs, settle, fail };
 }

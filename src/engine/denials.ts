@@ -61,7 +61,7 @@ export class Denials {
     return [...this.#byKind.values()].filter(({ count }) => count > 0);
   }
 
-  /** Those that were counted since the last time. */
+  /** The denials that were counted since the last call. */
   take(): readonly AuditEntry[] {
     const taken = this.untaken.map((denial) => ({ ...denial }));
     for (const denial of this.#byKind.values()) denial.count = 0;

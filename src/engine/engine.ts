@@ -26,7 +26,7 @@ import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 
 export type { EngineMode };
 
-/** What an engine is made of, before it is open. */
+/** The parts of an engine, before it is open. */
 interface Parts {
   readonly member: Member;
   readonly time: EngineTime;
@@ -96,7 +96,7 @@ export class Engine implements ForwardTarget {
     return this.#hub.head;
   }
 
-  /** What it has seen of the log: to be given to the next process of this node. */
+  /** The last position of the log that it has seen: for the next process of this node. */
   get known(): KnownLog {
     return this.#member.known;
   }

@@ -329,7 +329,7 @@ export class Leading implements Term {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
       const events = rules.expire(replica.state, nowMs);
       const texts = events.map((event) => encode(event, nowMs, ITSELF));
-      // What one death takes along is bounded, and cannot be refused.
+      // The consequences of one death are bounded, and cannot be refused.
       this.#committer.makeRoom(texts);
       for (const [j, event] of events.entries()) this.#record(event, nowMs, texts[j]);
     }

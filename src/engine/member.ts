@@ -47,7 +47,7 @@ export interface Audience {
   onChange(): void;
   /** Follows directly on what was published before. */
   publish(recorded: readonly RecordedEvent[]): void;
-  /** What lies between was not published: it is only in the log. */
+  /** Events in between were not published: they are only in the log. */
   skipTo(head: number): void;
   /** Nothing more will come. */
   end(): void;
@@ -185,7 +185,7 @@ export class Member {
     return this.#turn.inMs(silentMs, this.#lateness.patienceMs);
   }
 
-  /** Nobody has led yet, or the last leader resigned. */
+  /** True before the first leader, and after a leader resigned. */
   get #isVacant(): boolean {
     return this.#replica.state.leadership.node === "";
   }

@@ -43,7 +43,7 @@ export class Relay {
   async barrier(): Promise<number> {
     const leader = this.#options.leader();
     const underWay = this.#barrier;
-    // Nobody waits for the answer of one that no longer leads.
+    // An answer of a node that no longer leads is of no use.
     if (underWay?.leader !== leader) return this.#ask(leader);
     underWay.next ??= underWay.head.then(
       () => this.barrier(),

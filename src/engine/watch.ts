@@ -49,7 +49,7 @@ export interface WatchHubOptions {
   readonly barrier: () => Promise<number>;
 }
 
-/** What all watchers of one audience are shown after a sequence. */
+/** The events after a sequence, as all watchers of one audience are shown them. */
 interface SharedPage {
   readonly after: number;
   readonly upTo: number;
@@ -110,7 +110,7 @@ export class WatchHub {
   publish(recorded: readonly RecordedEvent[]): void {
     const last = recorded.at(-1);
     if (!last) return;
-    // Nobody is near: a watcher that comes later reads the log.
+    // Without watchers nothing is kept: one that comes later reads the log.
     if (this.#watches.size === 0) this.recent.clear();
     else this.recent.push(recorded);
     this.pages.clear();
@@ -130,7 +130,7 @@ export class WatchHub {
     this.round.start();
   }
 
-  /** What the log has after a sequence, for a watcher behind the recent events: a bit a turn. */
+  /** The log after a sequence, for a watcher behind the recent events: a bit a turn. */
   async *replay(after: number): AsyncGenerator<readonly RecordedEvent[]> {
     for await (const { first, entries } of this.#log.read(after)) {
       for (let from = 0; from < entries.length; from += WATCH.pullEvents) {
@@ -298,7 +298,7 @@ export class Watch implements AsyncIterable<WatchItem> {
     return this.#cursor === this.#hub.head;
   }
 
-  /** What can be told without waiting; none once it is closed. */
+  /** The items that need no waiting; none once it is closed. */
   #atHand(): readonly WatchItem[] | undefined {
     for (;;) {
       if (this.#isClosed) return [];

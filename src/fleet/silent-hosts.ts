@@ -1,5 +1,5 @@
 /**
- * What an outpost last told of its agents, while it is silent itself. Nobody knows what they do
+ * The last reports of an outpost that has gone silent. It is unknown what its agents do
  * now, and silence proves no end: they are stale since the host was last heard, and at once as they
  * were when it is heard again. Nothing is recorded for each agent: one event tells it of the host.
  */

@@ -7,7 +7,7 @@ import type { LogBatch, LogPosition } from "./log.ts";
 
 export type Read = (after: number, afterId?: string) => AsyncIterable<LogBatch>;
 
-/** What a follower has read already. */
+/** The position up to which a follower has read. */
 export interface FollowStart {
   readonly after: number;
   readonly afterId: string | undefined;

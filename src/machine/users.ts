@@ -6,7 +6,7 @@ import { invalidArgument } from "../core/errors.ts";
 const run = promisify(execFile);
 const ASK_MS = 5_000;
 
-/** Those of a setting, each with its number; throws where there is no such user. */
+/** The users that a setting names, each with its number; throws where there is no such user. */
 export async function usersOf<User extends { readonly name: string }>(
   setting: string,
   named: readonly User[],

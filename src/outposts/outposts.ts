@@ -27,7 +27,7 @@ export interface Step {
   readonly gone: readonly string[];
 }
 
-/** What an outpost sends at once. */
+/** One message of an outpost. */
 export interface Sending {
   readonly session: string;
   readonly from: string;
@@ -59,7 +59,7 @@ export interface OutpostsOptions {
   readonly ownHosts: readonly string[];
 }
 
-/** What is known of a host beside the state. */
+/** The soft state of one host. */
 interface Desk {
   readonly requests: OutpostRequests;
   session: string;
@@ -168,7 +168,7 @@ export class OutpostService {
     );
   }
 
-  /** What is asked of a host, for the session that it joined with. */
+  /** The requests to a host, for the session that it joined with. */
   requests(host: string, session: string): OutpostRequests {
     const desk = this.#desks.get(host);
     if (desk?.session === session) return desk.requests;

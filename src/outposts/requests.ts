@@ -1,5 +1,5 @@
 /**
- * What is asked of one outpost, down the stream that it opened itself, and its answers:
+ * Requests to one outpost, down the stream that it opened itself, and its answers:
  *
  *   ask ──▶ waits ──▶ sent ──▶ answered
  *             │         └── no answer in time, or the stream ended ──▶ refused
@@ -12,7 +12,7 @@ import type { Clock } from "../core/clock.ts";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { LINK } from "./limits.ts";
 
-/** What may be asked. Answers to questions, prompts and new jobs get their line here. */
+/** The kinds of request. Answers to questions, prompts and new jobs get their line here. */
 export type OutpostTask = {
   readonly kind: "job.cancel";
   readonly jobId: string;

@@ -68,7 +68,7 @@ const leave = operation("cluster.leave", {
   examples: [{ call: "rollcall cluster leave box-3", does: "a machine that will not come back" }],
 });
 
-/** What is wrong with a cluster, and how to mend it; the first sentence is the worst. */
+/** The faults of a cluster, each with its fix; the worst comes first. */
 function problemsOf(all: readonly MemberRow[]): readonly string[] {
   const silent = all.filter(({ answers }) => !answers);
   const logs = new Set(all.flatMap(({ logId }) => logId ?? []));

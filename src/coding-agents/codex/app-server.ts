@@ -17,7 +17,7 @@ export interface Notice {
   readonly atMs: number;
 }
 
-/** What a listener throws is written down: its process has other things to look after. */
+/** An error that a listener throws is logged: its process has other things to look after. */
 export interface AppServerOptions {
   readonly path: string;
   readonly onReady: () => Promise<void> | void;
@@ -97,7 +97,7 @@ export class AppServer {
   #hear(data: Buffer): void {
     const message = parseJson(data.toString());
     const [id, method] = [field(message, "id"), field(message, "method")];
-    // What it asks its clients is for terminals to answer.
+    // Requests of the app-server are for its terminals to answer.
     if (typeof method !== "string") return this.#settle(Number(id), field(message, "result"));
     if (id !== undefined) return;
     const emittedAtMs = field(message, "emittedAtMs");

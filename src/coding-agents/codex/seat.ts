@@ -10,7 +10,7 @@ import { tmuxPane } from "../../machine/surroundings.ts";
 import type { Seat } from "../hooks/fact.ts";
 import { field } from "../../core/text.ts";
 
-/** What a terminal calls its tools. */
+/** The name under which a terminal offers its tools. */
 export const TERMINAL_TOOLS = "codex_tui";
 
 /** From the answer to `mcpServerStatus/list`. */

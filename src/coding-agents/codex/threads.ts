@@ -1,5 +1,5 @@
 /**
- * What the app-server says of its threads, and what that means for a session: pure. A session is a
+ * From the app-server's threads to the state of a session: pure. A session is a
  * thread of a person; its subagents are threads that have it as their parent, and their dialogs are
  * in its terminal. While one of them works, the session does.
  */

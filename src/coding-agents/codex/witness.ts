@@ -137,7 +137,7 @@ class CodexWitness implements Witness {
     if (state === "closed" && id !== this.#id) this.#threads.delete(id);
     else this.#threads.set(id, { ...known, state, sinceMs: atMs });
     if (id === this.#id || known.parent === this.#id) this.#noticed();
-    // Whoever prompts it sits in front of it, maybe in another terminal than before.
+    // A prompt comes from the terminal that a person sits at, maybe another one than before.
     if (id === this.#id && state === "busy" && known.state !== "waiting") await this.#sit(server);
   }
 

@@ -91,7 +91,7 @@ interface PersonRequest {
   readonly question: HookQuestion;
 }
 
-/** What a person is asked: a permission, or the form of a tool that asks. */
+/** The question to a person: a permission, or the form of a tool that asks. */
 function requestOf(type: string, data: unknown): PersonRequest | undefined {
   if (type === "permission.requested") {
     const request = field(data, "permissionRequest");

@@ -60,8 +60,8 @@ export interface Seat {
 
 export interface Fact extends Circumstances {
   /**
-   * Those that are no hook's are the sidecar's: the process of the host has ended, a second source
-   * contradicts the hooks, or tells in which terminal the session is.
+   * The last three come from the sidecar, not from a hook: the process of the host has ended, a
+   * second source contradicts the hooks, or tells in which terminal the session is.
    */
   readonly event: HookEvent | "HostGone" | "Presence" | "Seated";
   /** The subagent that it is about. */
@@ -70,7 +70,7 @@ export interface Fact extends Circumstances {
   readonly prompt?: string;
   readonly tool?: string;
   readonly toolUseId?: string;
-  /** What tells calls of one tool apart where they have no ids: a checksum of what it is about. */
+  /** Tells calls of one tool apart where they have no ids: a checksum of the tool's input. */
   readonly subject?: number;
   readonly question?: HookQuestion;
   readonly hasBackground?: boolean;
@@ -128,7 +128,7 @@ export function factOf(
   };
 }
 
-/** What a subagent asks and does concerns the session; its turns do not. */
+/** A subagent's questions and tools concern the session; its turns do not. */
 const OF_SUBAGENTS = new Set<HookEvent>([
   "PreToolUse",
   "PermissionRequest",
@@ -201,7 +201,7 @@ function checksum(text: string | undefined): number | undefined {
   return sum >>> 0;
 }
 
-/** What the notifications mean that we know, those of a person who is waited for the most. */
+/** The meaning of each notification that we know; most say that a person is waited for. */
 const NOTIFICATIONS: Readonly<Record<string, "asks" | "rests" | "nothing">> = {
   permission_prompt: "asks",
   agent_needs_input: "asks",

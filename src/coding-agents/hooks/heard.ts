@@ -1,5 +1,5 @@
 /**
- * What was last heard of a coding agent, and when. What hooks told is in the folders of their
+ * The last sign of each coding agent, and its time. Facts of hooks are in the folders of their
  * sessions; a module inside a program leaves nothing there, and says so itself.
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

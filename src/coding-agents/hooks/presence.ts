@@ -39,7 +39,7 @@ export function believedAtMs(
   return presence.sinceMs + (isHalfKnown(presence) ? WITNESS.hookMs : 0);
 }
 
-/** What is asked a hook knows, and why it failed the conversation: both come a little later. */
+/** A hook brings the question, the transcript the reason of a failure: both come a little later. */
 function isHalfKnown({ state, failure }: Presence): boolean {
   return state === "waiting" || (state === "failed" && failure === undefined);
 }

@@ -68,7 +68,7 @@ function permissionFor(tool: string, input: unknown): HookQuestion {
   return { kind: "permission", text: oneLine(text, TEXT.questionLength + tool.length + 2), tool };
 }
 
-/** What a tool is called with, in a word: its command, its file or the host of its URL. */
+/** The input of a tool in a word: its command, its file or the host of its URL. */
 export function subjectOf(input: unknown): string | undefined {
   const command = commandOf(field(input, "command"));
   if (command !== undefined) return oneLine(command, TEXT.questionLength);

@@ -139,7 +139,7 @@ function withSubagent(session: HookSession, fact: Fact): HookSession {
   }
 }
 
-/** What the second source says is so. */
+/** The second source is believed. */
 function present(session: HookSession, fact: Fact): HookSession {
   switch (fact.presence) {
     case "busy":
@@ -169,7 +169,7 @@ function unopened({ question, announced }: HookSession): Partial<HookSession> {
   return next ? { announced: next } : {};
 }
 
-/** What it does next is not what it was asked before. */
+/** The next activity belongs to another turn than the last question. */
 function isTurnOver(session: HookSession): boolean {
   return session.isAtRest && !isAskedByDialog(session);
 }

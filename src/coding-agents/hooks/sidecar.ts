@@ -143,7 +143,7 @@ export class Sidecar {
       return session;
     }
     const { state, sinceMs, question, failure } = presence;
-    // What is older than the last hook is said anew: it still stands.
+    // A presence older than the last hook is said anew: it still stands.
     const atMs = sinceMs < session.activityMs ? this.#now() : sinceMs;
     return this.#add({
       event: "Presence",

@@ -1,5 +1,5 @@
 /**
- * What a host sent that we do not know: most likely it is newer than we are. One small file for
+ * Events of a host that we do not know: most likely it is newer than we are. One small file for
  * each, which `rollcall doctor` tells of; nothing of a payload goes in but the name of the thing.
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

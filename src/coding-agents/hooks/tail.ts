@@ -21,7 +21,7 @@ export class Tail<Reading> implements Disposable {
     return this.#watcher !== undefined;
   }
 
-  /** What the end of the file says; nothing where there is no such file. */
+  /** Reads the end of the file; undefined where there is no such file. */
   of(path: string | undefined): Reading | undefined {
     const stats = path === undefined ? undefined : statIfThere(path);
     if (path === undefined || !stats) {

@@ -6,7 +6,7 @@ import type { HookSession } from "./session.ts";
 export interface Witness {
   /** Whether it says by itself when something changes, so that it need not be asked often. */
   readonly isLive: boolean;
-  /** What the session does; nothing where the source does not know. */
+  /** The state of the session; undefined where the source does not know. */
   presence(session: HookSession): Presence | undefined;
   /** In which terminal it is, or that it is in none; nothing where the source does not know. */
   seating?(): { readonly seat?: Seat } | undefined;

@@ -93,7 +93,7 @@ function withGroup(text: string, event: string, group: object): string {
   return groups ? append(text, groups, ["", group]) : append(text, hooks, [event, [group]]);
 }
 
-/** What we leave where others stand behind us, and take again. */
+/** Left in our place after an uninstall, so that the hooks behind it keep their positions. */
 const FREE_PLACE = { hooks: [] };
 
 function isFreePlace(group: Node): boolean {

@@ -14,7 +14,7 @@ import {
 
 interface ModuleHostOptions {
   readonly host: string;
-  /** What it calls a module of ours. */
+  /** The host's word for a module: plug-in, extension. */
   readonly noun: string;
   /** Its file in dist/lib. */
   readonly module: string;

@@ -1,5 +1,5 @@
 /**
- * What the sessions of one OpenCode ask, a subagent's in the row of the session that it works for.
+ * Questions of the sessions of one OpenCode; a subagent's stands in the row of its parent session.
  *
  *   question.asked, permission.asked ──▶ open ──▶ ….replied, ….rejected
  *                                              │  the tool that asked has run

@@ -35,7 +35,7 @@ class RelayedConnection implements TransportListener {
   readonly #greet: Greeter;
   readonly #open: OpenRelay;
   #relay: MemberRelay | undefined;
-  /** What came before the relay was there. */
+  /** Frames that came before the relay was there. */
   #early: string[] | undefined;
   #earlyBytes = 0;
   #isPaused = false;
@@ -84,7 +84,7 @@ class RelayedConnection implements TransportListener {
     }
   }
 
-  /** What is no hello the leader refuses, whoever sent it. */
+  /** A first frame that is no hello is handed on too: the leader refuses it. */
   async #termsOf(frame: string): Promise<RelayTerms> {
     const decoded = decodeRequest(frame);
     const isHello = decoded.ok && decoded.message.type === "session.hello";

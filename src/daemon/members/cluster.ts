@@ -36,7 +36,7 @@ export interface ClusterOptions {
   readonly version: string;
 }
 
-/** What there is once the engine is open. */
+/** The parts that exist once the engine is open. */
 export interface ClusterParts {
   readonly engine: Engine;
   readonly relays: RelayHost;
@@ -89,7 +89,7 @@ export class Cluster {
     pair?.follow(() => this.client.renew());
   }
 
-  /** What makes an engine one of several. */
+  /** The engine's options as a member of a cluster. */
   get engineOptions(): Partial<EngineOptions> {
     const { cluster } = this.#options.config;
     const { instance, known } = this.#file;

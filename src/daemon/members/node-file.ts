@@ -1,5 +1,5 @@
 /**
- * What a member remembers of itself and of its log between two starts, in cluster.json beside its
+ * A member's memory of itself and of its log between two starts, in cluster.json beside its
  * other files: the instance that it is, and the last that it saw of the log. Without it (a fresh
  * disk) it is another instance, and takes any log for its own.
  */

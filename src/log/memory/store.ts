@@ -43,7 +43,7 @@ export class MemoryMedium {
   entries: string[] = [];
   truncated = 0;
   truncatedId = "";
-  /** Those that wrote these entries, in order. */
+  /** The appends that wrote these entries, in order. */
   appends: WrittenAppend[] = [];
   /** The newest append, with entries or without. */
   newestId = "";

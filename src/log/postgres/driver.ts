@@ -166,7 +166,7 @@ interface WithStream {
   readonly stream: { destroy(why: Error): void; unref(): void };
 }
 
-/** What the columns of our tables hold; numbers stay far below 2^53. */
+/** Parsers for the column types of our tables; numbers stay far below 2^53. */
 function parserOf(type: number, format?: string): (value: string | Buffer) => unknown {
   if (format === "binary") return String;
   if (type === BOOL) return (value) => value === "t";

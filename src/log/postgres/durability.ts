@@ -44,7 +44,7 @@ const SETTINGS = `
       WHERE slot_type = 'physical' AND NOT active) AS away,
     NOT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state IS NULL) AS is_told`;
 
-/** What is wrong with it and how to mend it: nothing, a warning, or a refusal. */
+/** Warns or refuses where acknowledged appends could be lost, and says the fix. */
 export async function checkDurability(
   connection: Connection,
   durability: Durability,

@@ -41,6 +41,6 @@ export const POSTGRES = {
   echoMs: 1_000,
   /** Between the two looks at a server that is then refused. */
   secondLookMs: 300,
-  /** What is under way may take so long to end when the store closes. */
+  /** Appends under way may take so long to end when the store closes. */
   closeMs: 1_500,
 } as const;

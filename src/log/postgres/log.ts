@@ -93,7 +93,7 @@ export class PostgresLog implements Log {
     }
   }
 
-  /** What a follower has not seen of a page: entries, or only a sign of life. */
+  /** The part of a page that a follower has not seen: entries, or only a sign of life. */
   #news(page: LogPage, { at, id: seenId, mark }: Seen): LogBatch | undefined {
     checkStart(page, at, seenId);
     const batch = this.#batchOf(page, at);
@@ -121,7 +121,7 @@ export class PostgresLog implements Log {
     }
   }
 
-  /** What a page has after a sequence. */
+  /** The entries of a page after a sequence. */
   #batchOf({ blocks }: LogPage, after: number): LogBatch | undefined {
     const [first] = blocks;
     const last = blocks.at(-1);

@@ -115,7 +115,7 @@ export class PostgresSession {
     return this.#counted(() => this.#writes.run(work));
   }
 
-  /** What may be done twice, again and again while the server is away for a moment. */
+  /** Runs work that may be done twice; retries while the server is away for a moment. */
   run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#counted(() => this.#retried(() => this.#reads.run(work)));
   }
@@ -161,7 +161,7 @@ export class PostgresSession {
     this.#isSweeping = false;
   }
 
-  /** What is under way may end first, for a moment, and what waits to be written. */
+  /** Appends under way and those that wait to be written may end first, for a moment. */
   close(settled: () => Promise<void>): Promise<void> {
     this.#closed ??= this.#close(settled);
     return this.#closed;

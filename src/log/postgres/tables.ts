@@ -84,7 +84,7 @@ export function tablesIn(schema: string): string {
     ${finishSnapshot(schema)}`;
 }
 
-/** What the functions need no index for: the append that wrote an entry, "" before the first. */
+/** SQL for the id of the append that wrote an entry, "" before the first; needs no index. */
 function writerOf(schema: string, sequence: string): string {
   return `CASE WHEN ${sequence} = now.oldest - 1 THEN now.base_id ELSE
     (SELECT id FROM ${schema}.log WHERE last >= ${sequence} ORDER BY last LIMIT 1) END`;

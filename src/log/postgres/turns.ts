@@ -1,6 +1,6 @@
 /**
- * What goes to the server together. Appends wait in one queue, so that those to a stream are
- * written in the order of the calls. Of the front of the queue
+ * Decides which appends go to the server together. Appends wait in one queue, so that those to a
+ * stream are written in the order of the calls. Of the front of the queue
  *
  * - an append of the log goes alone;
  * - appends to streams alone go together, as one append to all of these streams, as long as one

@@ -23,7 +23,7 @@ import type { Testimony, WitnessedHead } from "./witness.ts";
 
 /** A writer needs longer for a commit only when the disk is slow, and then the file is at rest. */
 const LOOK_AGAIN_MS = 20;
-/** What is different at every one of so many looks has a writer. */
+/** A file that differs at every one of so many looks has a writer. */
 const LOOKS = 10;
 
 export interface OpenedTables {
@@ -51,7 +51,7 @@ export async function openTables(path: string, writtenBy: string): Promise<Opene
 
 export interface OpenedReader {
   readonly database: Database;
-  /** What was acknowledged before it was opened. */
+  /** The head that was acknowledged before it was opened. */
   readonly head: WitnessedHead | undefined;
 }
 

@@ -24,7 +24,7 @@ const ROW = `
 export class Snapshots {
   readonly #database: Database;
   readonly #file: CheckedFile;
-  /** Those being written, with the checksum so far. */
+  /** Snapshots that are being written, with their checksums so far. */
   readonly #beingWritten = new Map<number, number>();
 
   constructor(database: Database, file: CheckedFile) {

@@ -120,7 +120,7 @@ export class StreamTables {
     return heads;
   }
 
-  /** Those that are there are in the cache then. */
+  /** Afterwards every stream of these names that exists is in the cache. */
   #lookUp(names: readonly string[]): void {
     if (this.#cache.size > CACHED_STREAMS) this.#cache.clear();
     const unknown = names.filter((name) => !this.#cache.has(name));

@@ -1,5 +1,5 @@
 /**
- * What an operator does with the file of a store: back it up while it is in use, put a backup in an
+ * The operator's work on the file of a store: back it up while it is in use, put a backup in an
  * empty place, check all of it, give back the room that it no longer needs.
  */
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
@@ -76,7 +76,7 @@ export async function compact(path: string): Promise<Compacted> {
 
 export interface Restoring {
   readonly facts: BackupFacts;
-  /** What the backup holds, not open yet. */
+  /** The store in the backup, not open yet. */
   readonly store: Store;
   /**
    * Gives it its place; the store is closed. Tokens and terms go on above all from before, and

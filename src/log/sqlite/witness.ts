@@ -37,7 +37,7 @@ const LINE = 128;
 const FLOOR_LINE = 0;
 const HEAD_LINE = 1;
 
-/** What was acknowledged. */
+/** The last head that was acknowledged. */
 export interface WitnessedHead {
   readonly head: number;
   /** Of the batch that ends there, with all before it. */
@@ -55,7 +55,7 @@ export interface Testimony {
   readonly head: WitnessedHead | undefined;
 }
 
-/** What the witness of a database says; undefined when there is none. */
+/** Reads the witness of a database; undefined when there is none. */
 export function readWitness(path: string): Testimony | undefined {
   let text: string;
   try {
@@ -78,7 +78,7 @@ export class Witness {
   readonly #shared: WalIndex;
   #file: number | undefined;
   #floor: number;
-  /** What an append has to begin above, if anything. */
+  /** The sequence that the next append has to begin above, if there is one. */
   #owed: number | undefined;
 
   constructor(path: string, testimony: Testimony | undefined) {

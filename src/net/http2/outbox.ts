@@ -47,7 +47,7 @@ export class Outbox {
   #window = DEFAULT_WINDOW;
   /** Streams with something to send, in the order in which they get room: all lack it. */
   readonly #blocked = new Set<Stream>();
-  /** Those that lack room of their own. */
+  /** Streams whose own window is used up. */
   readonly #starved = new Set<Stream>();
   /** Answers that are not begun: too much of others is not read, or too many were begun at once. */
   readonly #withheld = new Map<Stream, () => void>();
@@ -115,7 +115,7 @@ export class Outbox {
     }
   };
 
-  /** What waits in streams, and for the socket to be read. */
+  /** Bytes that wait in streams, and for the socket to be read. */
   get #unreadBytes(): number {
     return this.#waitingBytes + (this.#isCongested ? this.#socket.writableLength : 0);
   }
@@ -306,7 +306,7 @@ export class Outbox {
       this.#isCongested = !this.#socket.write(bytes);
     }
     this.#count();
-    // What was begun since is counted by now.
+    // Answers begun since are counted by now.
     if (this.#withheld.size > 0) this.#beginWithheld();
     else this.#begun = 0;
     if (this.#isEnding) this.#socket.end();

@@ -1,4 +1,4 @@
-/** What is asked of an outpost, as a stream that the outpost opened. */
+/** The requests to an outpost, as a stream that the outpost opened. */
 import type { OutpostRequests, RequestStream } from "../../outposts/requests.ts";
 import type { Frames, SseSource } from "./sse.ts";
 

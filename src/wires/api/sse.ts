@@ -52,7 +52,7 @@ export class SseStreams {
   readonly #answers: WaitingBytes | undefined;
   readonly #maxStreams: number;
   readonly #holdings = new Holdings();
-  /** Those of callers that may be denied them later. */
+  /** Streams of callers whose access may be taken away later. */
   readonly #checked = new Set<SseStream>();
   #stopLooking: (() => void) | undefined;
 

@@ -1,5 +1,5 @@
 /**
- * What this daemon has to tell the team, from where the team stands. The spool is the log itself: a
+ * The news for the team, from where the team stands. The spool is the log itself: a
  * feed is a cursor on it, so nothing is written twice, and what happened while there was no link is
  * read from where it was written when it happened.
  *
@@ -87,7 +87,7 @@ export class Feed {
     return this.#sending(await this.#stepsOf(recorded));
   }
 
-  /** What moved without an event. */
+  /** Tells soft facts, which moved without an event. */
   async sweep(): Promise<readonly Step[]> {
     const told = await this.#read([...this.#busy]);
     if (told.length === 0) return [];

@@ -1,5 +1,5 @@
 /**
- * What the team asks of this daemon, done or refused by the rules of this one. Each kind needs that
+ * Requests of the team to this daemon, done or refused by its own rules. Each kind needs that
  * this machine accepts it; a kind that is not known here is refused. Answers to questions, prompts
  * and new jobs get their row in the table when they exist.
  */
@@ -19,7 +19,7 @@ export interface InboxOptions {
   readonly team: string;
 }
 
-/** What goes back: a refusal, or nothing beside the id. */
+/** The answer to the team: a refusal, or nothing beside the id. */
 export interface Outcome {
   readonly id: string;
   readonly code?: ErrorCode;

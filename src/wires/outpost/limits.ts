@@ -12,7 +12,7 @@ export const UPLINK = {
   replayEvents: 10_000,
   /** Events without news for the team after which it is told where this log stands. */
   bookmarkEvents: 1_024,
-  /** What is soft here (heartbeats, what jobs say) is told so often where it moved. */
+  /** Soft facts (heartbeats, progress of jobs) are told so often where they moved. */
   sweepMs: 1 * MINUTE,
   /** A stream says something every 15 s: two of those missed is a dead one. */
   silenceMs: 40 * SECOND,

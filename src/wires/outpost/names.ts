@@ -1,5 +1,5 @@
 /**
- * What an agent of this machine is called in the team's fleet. Here aliases may name no host, or
+ * The names of this machine's agents in the team's fleet. Here aliases may name no host, or
  * this one by another name than the team has for it; there each ends up as WIRE@HOST:NAME, and an
  * agent as NAME@HOST, so that no two machines share one.
  *
@@ -31,7 +31,7 @@ export class HostNames {
     return hostOf(agentId) === undefined ? `${agentId}@${this.#host}` : this.alias(agentId);
   }
 
-  /** Those of the directory are addresses, which the team knows by itself. */
+  /** Links of the directory are addresses, which the team knows by itself. */
   links(links: readonly string[]): readonly string[] {
     return links
       .filter((link) => wireOf(link) !== "a2a")

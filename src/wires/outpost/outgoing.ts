@@ -15,7 +15,7 @@ export interface OutgoingOptions {
   readonly policy: SharePolicy;
 }
 
-/** What the team is to know of a source: a report, or that there is nothing to know any more. */
+/** The news of one source: a report, or that there is none any more. */
 export interface Told {
   /** As the team has it. */
   readonly alias: string;
@@ -82,7 +82,7 @@ function outgoing(report: Report, { names, policy }: OutgoingOptions): Report {
   const { alias, agentId, links, order, reportedAtMs, sinceMs, facts } = report;
   const shared = sharedFacts(facts, policy);
   const isAtWork = isBusy(facts.activity?.value ?? "unknown");
-  // What is heard again and again is only told once: that it goes on must be told by this.
+  // Repeated activity is told only once: this time says that it goes on.
   const lastActivityAtMs = facts.lastActivityAtMs ?? (isAtWork ? reportedAtMs : undefined);
   const told: Report = {
     alias: names.alias(alias),

@@ -1,5 +1,5 @@
 /**
- * What leaves this machine. The rule is applied here, before anything is sent, and not by the team:
+ * Decides what leaves this machine. The rule is applied here, before anything is sent:
  *
  *   status      which agents there are, where, what they do, and that one asks something
  *   questions   the words of their questions, and the answers that one may choose from

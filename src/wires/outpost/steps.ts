@@ -1,6 +1,6 @@
 /**
- * What is sent, as steps that the team takes whole or not at all. A step ends where an event of our
- * log does; it has one report of an agent at most, since that may change what the next one means.
+ * A message to the team, as steps that it takes whole or not at all. A step ends where an event of
+ * our log does; it has one report of an agent at most, since that may change what the next one means.
  */
 import { OUTPOST } from "../../core/limits.ts";
 import type { Report } from "../../core/reports.ts";
@@ -21,7 +21,7 @@ export class Steps {
     this.#at = at;
   }
 
-  /** What an event has to tell, and the place behind it. */
+  /** Adds the news of one event, and the place behind it. */
   add(told: readonly Told[], at: string): void {
     const fits = told.every((each) => this.#fits(each));
     if (!fits) this.#cut();

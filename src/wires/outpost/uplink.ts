@@ -36,7 +36,7 @@ export interface UplinkOptions {
   readonly url: string;
   readonly policy: SharePolicy;
   readonly facts: Omit<OutpostFacts, "share" | "accept">;
-  /** What this machine calls itself in its own aliases. */
+  /** The names of this machine in its own aliases. */
   readonly ownHosts: readonly string[];
   /** A link with the token of now; throws where there is none. */
   connect(): Team;
@@ -57,7 +57,7 @@ export interface UplinkStatus {
   readonly reason: string;
 }
 
-/** What is counted since the start. */
+/** Counts since the start. */
 export interface UplinkCounts {
   readonly joins: number;
   readonly reports: number;
@@ -166,7 +166,7 @@ export class Uplink {
     }
   }
 
-  /** What the team asks, one after the other. */
+  /** Does the team's requests, one after the other. */
   async #follow(link: Team, session: string, signal: AbortSignal): Promise<void> {
     const { engine, policy, url } = this.#options;
     const inbox = new Inbox({ engine, accept: policy.accept, team: new URL(url).host });

@@ -19,7 +19,7 @@ const LONGEST_HEADER = 14;
 const HEADER = Buffer.alloc(LONGEST_HEADER);
 
 export class IncompleteMessage {
-  /** What has come of a header, where a chunk ended within it: hardly ever. */
+  /** The first bytes of a header, where a chunk ended within it: hardly ever. */
   #begun: Buffer | undefined;
   #headerBytes = 0;
   /** Of the frame that comes, without its header. */
