@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { peerOf } from "../src/identity/caller.ts";
-import { readConnections, type Ends } from "../src/identity/connections.ts";
+import { readConnections, type ConnectionEnds } from "../src/identity/connections.ts";
 import { PeerUsers } from "../src/identity/peer-users.ts";
 import { systemClock as clock } from "../src/machine/clock.ts";
 import { Daemon } from "./shared/daemon.ts";
@@ -47,13 +47,13 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;
 
-async function endsOf(count: number): Promise<readonly Ends[]> {
+async function endsOf(count: number): Promise<readonly ConnectionEnds[]> {
   while (accepted.length < count) await sleep(10);
   return accepted.slice(0, count).flatMap((socket) => peerOf(socket).ends ?? []);
 }
 
 /** A caller that comes alone. */
-function loneMs(ends: Ends): Promise<number> {
+function loneMs(ends: ConnectionEnds): Promise<number> {
   const users = new PeerUsers({ clock });
   return bestOf(10, async () => {
     await sleep(APART_MS);

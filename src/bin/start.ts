@@ -18,7 +18,7 @@ import { makeFolder } from "../machine/folders.ts";
 import { cacheFolder } from "../machine/places.ts";
 
 /** Of what CommonJS gives a file: see `OPENING`. */
-type Program = (...given: readonly unknown[]) => void;
+type CompiledProgram = (...given: readonly unknown[]) => void;
 
 const { enableCompileCache } = module as { enableCompileCache?: () => void };
 
@@ -54,7 +54,13 @@ function startFrom(codePath: string, path: string): void {
   const program = new module.Module(path);
   // Files that it loads on demand refer to it.
   require.cache[path] = program;
-  (script.runInThisContext() as Program)(program.exports, require, program, path, __dirname);
+  (script.runInThisContext() as CompiledProgram)(
+    program.exports,
+    require,
+    program,
+    path,
+    __dirname,
+  );
 }
 
 /** A program is a function of these, as `require` would have it. */

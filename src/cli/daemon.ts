@@ -11,13 +11,13 @@ export function daemonOf({ env }: Context, flags: DaemonFlags): Client {
 }
 
 /** All that looking something up takes. */
-type Reader = Pick<Client, "get">;
+type DaemonReader = Pick<Client, "get">;
 
 const WHOLE_ID = /^[0-9a-f]{32}$/;
 
 /** The id of the agent that acts: as given, or as the environment says. */
 export async function actingAgent(
-  daemon: Reader,
+  daemon: DaemonReader,
   { env }: Pick<Context, "env">,
   flag: string | undefined,
 ): Promise<string> {
@@ -27,19 +27,19 @@ export async function actingAgent(
 }
 
 /** The whole id of an agent of the registry that is named as people do. */
-export async function agentId(daemon: Reader, given: string): Promise<string> {
+export async function agentId(daemon: DaemonReader, given: string): Promise<string> {
   if (WHOLE_ID.test(given)) return given;
   return (await lookUp(daemon, "agents.get", { input: { agentId: given } })).agent.agentId;
 }
 
 /** The same of a task. */
-export async function taskId(daemon: Reader, given: string): Promise<string> {
+export async function taskId(daemon: DaemonReader, given: string): Promise<string> {
   if (WHOLE_ID.test(given)) return given;
   return (await lookUp(daemon, "tasks.get", { input: { taskId: given } })).task.id;
 }
 
 /** The URL of an agent of the directory. */
-export async function directoryUrl(daemon: Reader, given: string): Promise<string> {
+export async function directoryUrl(daemon: DaemonReader, given: string): Promise<string> {
   if (given.includes("://")) return given;
   return (await lookUp(daemon, "directory.get", { input: { url: given } })).entry.url;
 }

@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 import type { Output } from "./terminal/output.ts";
 import { padEnd, widthOf, wrap } from "./terminal/width.ts";
 
-type Flag = NonNullable<Command<Context>["parameters"]["flags"]>[string];
+type CommandFlag = NonNullable<Command<Context>["parameters"]["flags"]>[string];
 type Positional = NonNullable<Command<Context>["parameters"]["positional"]>;
 type HelpRow = readonly [name: string, text: string];
 
@@ -92,7 +92,7 @@ function filled(paragraph: string, columns: number): readonly string[] {
 const EXAMPLES = "Examples";
 const WIDEST = 88;
 
-function flagName(key: string, flag: Flag): string {
+function flagName(key: string, flag: CommandFlag): string {
   const name = kebab(key);
   if (flag.kind === "boolean") {
     return flag.withNegated === false ? `--${name}` : `--[no-]${name}`;

@@ -83,7 +83,7 @@ function parserOf({ field, schema }: Word): (text: string) => unknown {
 /** Fields that hold the id of an agent of the registry. */
 const OF_AGENTS = ["agentId", "holder", "claimedBy"];
 
-export interface Lookup {
+export interface OperationLookup {
   readonly daemon: Pick<Client, "get">;
   readonly context: Context;
 }
@@ -92,7 +92,7 @@ export interface Lookup {
 export function valueOf(
   { field, text, placeholder }: Word,
   typed: unknown,
-  { daemon, context }: Lookup,
+  { daemon, context }: OperationLookup,
 ): unknown {
   if (text === "--agent" && field === "agentId") {
     return actingAgent(daemon, context, typed as string | undefined);

@@ -24,7 +24,7 @@ import {
   isFlag,
   isRest,
   keyOf,
-  type Lookup,
+  type OperationLookup,
   positionalOf,
   typedWord,
   valueOf,
@@ -86,7 +86,7 @@ interface ParsedLine<Flags> {
   readonly args: readonly unknown[];
 }
 
-interface InputSource<Own> extends ParsedLine<Own>, Lookup {}
+interface InputSource<Own> extends ParsedLine<Own>, OperationLookup {}
 
 /** The command line of an operation: for the parser, and back to the input. */
 export function commandLine<Own>(name: OperationName, how: CommandWords<Own>) {

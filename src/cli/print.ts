@@ -2,7 +2,7 @@
 import { shortId } from "../core/words.ts";
 import type { Context } from "./context.ts";
 import { clean, cleanJson } from "./terminal/clean.ts";
-import { factLines, type Fact, type Look } from "./terminal/table.ts";
+import { factLines, type FactRow, type Look } from "./terminal/table.ts";
 import { momentText } from "./terminal/time.ts";
 import { wrap } from "./terminal/width.ts";
 
@@ -16,7 +16,7 @@ export async function printJson({ out }: Context, answer: unknown): Promise<void
 }
 
 /** One thing for people to read, a line for each fact. */
-export async function printFacts(context: Context, facts: readonly Fact[]): Promise<void> {
+export async function printFacts(context: Context, facts: readonly FactRow[]): Promise<void> {
   for (const line of factLines(facts, lookOf(context))) await context.out.line(line);
 }
 

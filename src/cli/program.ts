@@ -21,14 +21,14 @@ import { describeError, exitCodeOf } from "./exit.ts";
 import { helpFlag, kebab, helpTable } from "./help.ts";
 import { clean } from "./terminal/clean.ts";
 
-type Target = Command<Context> | RouteMap<Context>;
+type RoutingTarget = Command<Context> | RouteMap<Context>;
 
 export interface Leaf {
   readonly brief: string;
   load(): Promise<Command<Context>>;
 }
 
-export interface Group {
+export interface CommandGroup {
   readonly brief: string;
   readonly commands: Readonly<Record<string, Leaf>>;
   /** The command it is alone. */
@@ -37,14 +37,18 @@ export interface Group {
   readonly more?: string;
 }
 
-interface GroupOptions<Name extends string> extends Omit<Group, "commands"> {
+interface GroupOptions<Name extends string> extends Omit<CommandGroup, "commands"> {
   /** The one line of each. */
   readonly commands: Readonly<Record<Name, string>>;
   readonly load: () => Promise<Readonly<Record<Name, Command<Context>>>>;
 }
 
 /** A group whose commands are loaded together. */
-export function group<Name extends string>({ commands, load, ...rest }: GroupOptions<Name>): Group {
+export function group<Name extends string>({
+  commands,
+  load,
+  ...rest
+}: GroupOptions<Name>): CommandGroup {
   const leaves = Object.entries<string>(commands).map(([name, brief]): [string, Leaf] => [
     name,
     { brief, load: async () => (await load())[name as Name] },
@@ -52,7 +56,7 @@ export function group<Name extends string>({ commands, load, ...rest }: GroupOpt
   return { ...rest, commands: Object.fromEntries(leaves) };
 }
 
-export type CommandEntry = Leaf | Group;
+export type CommandEntry = Leaf | CommandGroup;
 
 export interface Program {
   readonly name: string;
@@ -70,7 +74,7 @@ export function entriesOf(program: Program): Readonly<Record<string, CommandEntr
   return Object.assign({}, ...Object.values(program.groups)) as Record<string, CommandEntry>;
 }
 
-export function groupOf(program: Program, word: string | undefined): Group | undefined {
+export function groupOf(program: Program, word: string | undefined): CommandGroup | undefined {
   const entries = entriesOf(program);
   const entry = word !== undefined && Object.hasOwn(entries, word) ? entries[word] : undefined;
   return entry && "commands" in entry ? entry : undefined;
@@ -82,7 +86,7 @@ export async function applicationFor(
   [word, next]: readonly string[],
   context: Context,
 ): Promise<Application<Context>> {
-  const routes: Record<string, Target> = {};
+  const routes: Record<string, RoutingTarget> = {};
   for (const [name, entry] of Object.entries(entriesOf(program))) {
     routes[name] = await targetOf(entry, name === word, next);
   }
@@ -113,10 +117,14 @@ export function applicationOf(
   });
 }
 
-async function targetOf(entry: CommandEntry, isCalled: boolean, next?: string): Promise<Target> {
+async function targetOf(
+  entry: CommandEntry,
+  isCalled: boolean,
+  next?: string,
+): Promise<RoutingTarget> {
   if (!isCalled) return placeholder(entry);
   if (!("commands" in entry)) return { ...(await entry.load()), brief: entry.brief };
-  const routes: Record<string, Target> = {};
+  const routes: Record<string, RoutingTarget> = {};
   for (const [name, leaf] of Object.entries(entry.commands)) {
     routes[name] = await targetOf(leaf, name === next);
   }

@@ -4,11 +4,11 @@ import { buffer } from "node:stream/consumers";
 import { errorText, invalidArgument } from "../core/errors.ts";
 import { textFlag } from "./flags.ts";
 
-type Name = "input" | "output";
+type ContentName = "input" | "output";
 
-export type ContentFlags<N extends Name> = { readonly [Key in N | `${N}File`]?: string };
+export type ContentFlags<N extends ContentName> = { readonly [Key in N | `${N}File`]?: string };
 
-export function contentFlags<N extends Name>(name: N, brief: string) {
+export function contentFlags<N extends ContentName>(name: N, brief: string) {
   const [text, file] = [textFlag("TEXT", brief), textFlag("FILE", `${brief}; - is stdin`)];
   return { [name]: text, [`${name}File`]: file } as {
     readonly [Key in N | `${N}File`]: typeof text;
@@ -16,7 +16,7 @@ export function contentFlags<N extends Name>(name: N, brief: string) {
 }
 
 /** The fields of a body that say it. */
-export async function contentOf<N extends Name>(
+export async function contentOf<N extends ContentName>(
   name: N,
   flags: ContentFlags<N>,
 ): Promise<Readonly<Record<string, string>>> {

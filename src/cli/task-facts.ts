@@ -2,11 +2,11 @@
 import { shortDuration } from "../core/words.ts";
 import type { TaskDetail } from "../wires/api/answers.ts";
 import type { Style } from "./terminal/output.ts";
-import type { Fact } from "./terminal/table.ts";
+import type { FactRow } from "./terminal/table.ts";
 import { momentText } from "./terminal/time.ts";
 
 /** Its status is in that style. */
-export function taskFacts(task: TaskDetail, style: Style): readonly Fact[] {
+export function taskFacts(task: TaskDetail, style: Style): readonly FactRow[] {
   const nowMs = Date.now();
   const at = (atMs: number) => (atMs === 0 ? "" : momentText(atMs, nowMs));
   return [

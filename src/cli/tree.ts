@@ -1,5 +1,5 @@
 /** Every command of `rollcall`, under the heading of the overview. A command is one line here. */
-import { group, type Group, type Program } from "./program.ts";
+import { group, type CommandGroup, type Program } from "./program.ts";
 
 const AGENTS = group({
   brief: "Registered agents, and what each can do",
@@ -165,7 +165,7 @@ const HOOKS = group({
   },
 });
 
-const ACP: Group = {
+const ACP: CommandGroup = {
   brief: "Watch an editor's agent, without a change to it",
   usual: "status",
   more:

@@ -3,7 +3,7 @@
  * (`rollcall --url X events`) goes behind it; `--version`, `help COMMAND`, `at TIME COMMAND`, a
  * group without a command and other words for a command become what they mean.
  */
-import { entriesOf, groupOf, type Group, type Program } from "./program.ts";
+import { entriesOf, groupOf, type CommandGroup, type Program } from "./program.ts";
 
 export function normalise(words: readonly string[], program: Program): readonly string[] {
   const [first, ...rest] = words;
@@ -42,7 +42,7 @@ function pastOf(words: readonly string[]): LookBack | undefined {
 type Split = readonly [command: readonly string[], rest: readonly string[]];
 
 /** The command of a group: the one that is named, or the usual one when only flags follow. */
-function commandOf(group: Group | undefined, after: readonly string[]): Split {
+function commandOf(group: CommandGroup | undefined, after: readonly string[]): Split {
   const [next, ...rest] = after;
   if (!group) return [[], after];
   const named = next === undefined ? undefined : namedIn(group, next);
@@ -61,7 +61,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["cancel", "stop"],
 ];
 
-function namedIn({ commands }: Group, word: string): string | undefined {
+function namedIn({ commands }: CommandGroup, word: string): string | undefined {
   if (Object.hasOwn(commands, word)) return word;
   const same = SYNONYMS.find((each) => each.includes(word)) ?? [];
   return same.find((each) => Object.hasOwn(commands, each));

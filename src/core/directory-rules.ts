@@ -80,13 +80,13 @@ export interface DirectoryReplies {
   "directory.remove": null;
 }
 
-type Reply = DirectoryReplies[keyof DirectoryReplies];
+type DirectoryReply = DirectoryReplies[keyof DirectoryReplies];
 
 export function decideDirectory(
   state: State,
   command: DirectoryCommand,
   moment: Moment,
-): Decision<DirectoryEvent, Reply> {
+): Decision<DirectoryEvent, DirectoryReply> {
   const { nowMs } = moment;
   if (command.type === "directory.heartbeat") return hear(state, command, moment);
   const record = state.directory.byUrl.get(command.url);

@@ -59,7 +59,7 @@ export type JsonReading =
   | { readonly ok: false; readonly at: number; readonly problem: string };
 
 export function readJson(text: string, options: JsonOptions = {}): JsonReading {
-  const reader = new Reader(text, options);
+  const reader = new JsonText(text, options);
   try {
     const value = reader.whole();
     return { ok: true, value, hasRepeatedNames: reader.hasRepeatedNames };
@@ -113,7 +113,7 @@ const PLAIN = /[^"\\\0-\x1f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const HALF_CHARACTER = /\p{Surrogate}/u;
 
-class Reader {
+class JsonText {
   hasRepeatedNames = false;
   readonly #text: string;
   readonly #asPython: boolean;

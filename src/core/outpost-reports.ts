@@ -32,13 +32,13 @@ interface Sent {
   readonly gone: readonly string[];
 }
 
-interface Taken {
+interface AcceptedReports {
   readonly events: readonly Event[];
   readonly news: number;
   readonly refused: readonly Refused[];
 }
 
-export function takeReports(state: State, sent: Sent, moment: Moment): Taken {
+export function takeReports(state: State, sent: Sent, moment: Moment): AcceptedReports {
   const { outpost } = sent;
   const { host, shiftMs } = outpost;
   const asHost = { ...moment, by: byHost(host, moment) };
@@ -75,9 +75,9 @@ export function takeReports(state: State, sent: Sent, moment: Moment): Taken {
   return { events, news, refused };
 }
 
-type Problem = Omit<Refused, "alias">;
+type ReportProblem = Omit<Refused, "alias">;
 
-function problemOf({ alias, agentId, links }: Report, host: string): Problem | undefined {
+function problemOf({ alias, agentId, links }: Report, host: string): ReportProblem | undefined {
   const elsewhere =
     [alias, ...links].find((each) => hostOf(each) !== host) ??
     (hostOfAgent(agentId) === host ? undefined : agentId);
@@ -86,7 +86,7 @@ function problemOf({ alias, agentId, links }: Report, host: string): Problem | u
   return { code: "PERMISSION_DENIED", reason };
 }
 
-function tooMany(host: string, count: number): Problem | undefined {
+function tooMany(host: string, count: number): ReportProblem | undefined {
   if (count < OUTPOST.reports) return undefined;
   const reason = `${host} already has ${count} reports, at most ${OUTPOST.reports} are kept`;
   return { code: "LIMIT_EXCEEDED", reason };

@@ -114,7 +114,7 @@ export type OutpostEvent =
   | { readonly type: "outpost.forgotten"; readonly host: string };
 
 type Join = Extract<OutpostCommand, { type: "outpost.join" }>;
-type Take = Extract<OutpostCommand, { type: "outpost.take" }>;
+type TakeCommand = Extract<OutpostCommand, { type: "outpost.take" }>;
 
 export function decideOutpost(
   state: State,
@@ -174,7 +174,7 @@ function join(state: State, command: Join, moment: Moment): Decision<Event, Outp
   return decided([{ type: "outpost.joined", outpost }], outpost);
 }
 
-interface Claim {
+interface JoinClaim {
   readonly facts: OutpostFacts;
   readonly nowMs: number;
   readonly graceFromMs: number;
@@ -183,7 +183,7 @@ interface Claim {
 /** Two daemons that speak for one host would end each other's agents. */
 function spokenFor(
   { outpost, seenAtMs }: OutpostEntry,
-  { facts, nowMs, graceFromMs }: Claim,
+  { facts, nowMs, graceFromMs }: JoinClaim,
 ): Refusal | undefined {
   const heardMs = nowMs - Math.max(seenAtMs, graceFromMs);
   const isHere = outpost.silentSinceMs === 0 && heardMs < OUTPOST.livingMs;
@@ -208,7 +208,7 @@ interface Taking {
 
 function take(
   state: State,
-  command: Take,
+  command: TakeCommand,
   { outpost, moment }: Taking,
 ): Decision<Event, OutpostReplies["outpost.take"]> {
   const { from, to, reports, gone, host } = command;

@@ -43,7 +43,7 @@ interface Scalars {
   readonly lastAtMs: number;
 }
 
-interface Group {
+interface GroupRecord {
   readonly election: Election;
   readonly candidates: readonly string[];
 }
@@ -70,7 +70,7 @@ type Piece =
   /** Since version 7. */
   | { readonly part: "keys"; readonly records: readonly KeptKey[] }
   | { readonly part: "leases"; readonly records: readonly Lease[] }
-  | { readonly part: "groups"; readonly records: readonly Group[] }
+  | { readonly part: "groups"; readonly records: readonly GroupRecord[] }
   | { readonly part: "policies"; readonly records: readonly Policy[] }
   | { readonly part: "tasks"; readonly records: readonly Task[] }
   | { readonly part: "reports"; readonly records: readonly Report[] }

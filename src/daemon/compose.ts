@@ -214,7 +214,7 @@ interface Opened {
   audit?: Audit;
 }
 
-interface Parts {
+interface DaemonParts {
   readonly config: Config;
   readonly audit: Audit;
   readonly pair: KeyPair | undefined;
@@ -233,7 +233,7 @@ interface Parts {
   readonly version: string;
 }
 
-function running(parts: Parts): Daemon {
+function running(parts: DaemonParts): Daemon {
   const { store, engine, doors, logger, cluster } = parts;
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= shutDown(parts));
@@ -262,7 +262,7 @@ function running(parts: Parts): Daemon {
 }
 
 /** Commands under way become durable, watchers hear why it ends, then everything goes. */
-async function shutDown(parts: Parts): Promise<void> {
+async function shutDown(parts: DaemonParts): Promise<void> {
   const { store, audit, engine, services, arcp, cluster, doors, metrics, logger } = parts;
   const step = async (what: string, work: Promise<unknown>, withinMs: number) => {
     try {

@@ -19,7 +19,7 @@ import { LOG_LEVELS, type SettingName } from "./settings.ts";
 import { MINUTE, SECOND } from "../core/units.ts";
 
 /** A value as it was given, and its source: "--addr", "ROLLCALL_ADDR", "addr in FILE". */
-export interface Said {
+export interface SettingText {
   readonly value: unknown;
   readonly source: string;
 }
@@ -301,7 +301,7 @@ export type Value<Name extends SettingName> = z.output<(typeof schema)[Name]>;
 /** The validated values of one source. */
 export type Values = { readonly [Name in SettingName]?: Value<Name> };
 
-export function parseValues(said: ReadonlyMap<SettingName, Said>): Values {
+export function parseValues(said: ReadonlyMap<SettingName, SettingText>): Values {
   const values: Record<string, unknown> = {};
   for (const [name, { value, source }] of said) {
     const parsed = schema[name].safeParse(value);

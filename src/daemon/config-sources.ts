@@ -2,15 +2,15 @@
 import { readFile } from "node:fs/promises";
 import { parse, TomlError } from "smol-toml";
 import { errorText, invalidArgument } from "../core/errors.ts";
-import type { Said } from "./config-schema.ts";
+import type { SettingText } from "./config-schema.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
 
-export type Source = ReadonlyMap<SettingName, Said>;
+export type SettingSource = ReadonlyMap<SettingName, SettingText>;
 
 /** A config file is a page; whatever is larger is another file. */
 const MAX_FILE_BYTES = 256 * 1024;
 
-export function fromFlags(flags: Partial<Record<string, string>>): Source {
+export function fromFlags(flags: Partial<Record<string, string>>): SettingSource {
   const known = SETTINGS.flatMap((setting) => [setting.flag, ...aliasFlags(setting)]);
   const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
   if (unknown !== undefined) {
@@ -24,7 +24,7 @@ export function fromFlags(flags: Partial<Record<string, string>>): Source {
 }
 
 /** Other programs have variables that begin with ROLLCALL_ too: unknown ones are theirs. */
-export function fromEnvironment(env: NodeJS.ProcessEnv): Source {
+export function fromEnvironment(env: NodeJS.ProcessEnv): SettingSource {
   return gather(({ env: name, aliases }) =>
     [name, ...aliases.map((alias) => alias.env)].map((variable) => [
       variable,
@@ -35,7 +35,7 @@ export function fromEnvironment(env: NodeJS.ProcessEnv): Source {
 
 /** The settings of a file, and its table of agents, which is no setting. */
 export interface FileSettings {
-  readonly said: Source;
+  readonly said: SettingSource;
   readonly agents: unknown;
 }
 
@@ -64,8 +64,8 @@ const AGENTS = "agents";
 type Spoken = readonly [source: string, value: unknown];
 
 /** The value of each setting in one source, with the name that the source used. */
-function gather(lookUp: (setting: Setting) => readonly Spoken[]): Source {
-  const said = new Map<SettingName, Said>();
+function gather(lookUp: (setting: Setting) => readonly Spoken[]): SettingSource {
+  const said = new Map<SettingName, SettingText>();
   for (const setting of SETTINGS) {
     const [first, second] = lookUp(setting).filter(([, value]) => value !== undefined);
     if (first && second) {

@@ -29,7 +29,7 @@ import { readBody, takeBody, type BodyLimits } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { TooOften, type CallRate } from "./call-rate.ts";
 import { Gate, type GateOptions } from "./gate.ts";
-import { Http2Requests, isHttp2, type Take } from "./http2-requests.ts";
+import { Http2Requests, isHttp2, type TakeRequest } from "./http2-requests.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { listen } from "./listen.ts";
 import type { HotHandler, Mount, SwiftHandler, UpgradeHandler } from "./mount.ts";
@@ -107,7 +107,7 @@ export class HttpDoor {
       ...(options.peerOf && { peerOf: options.peerOf }),
     });
     this.#server = this.#createServer();
-    const take: Take = (...call) => this.#take(...call);
+    const take: TakeRequest = (...call) => this.#take(...call);
     this.#http2 = new Http2Requests(this.#limits, take);
     this.#front = frontOf(this.#server, {
       pair: options.pair,
@@ -187,7 +187,7 @@ export class HttpDoor {
     });
     // Node would drop what is over the count without a word; the gate refuses it.
     server.maxHeadersCount = 0;
-    const take: Take = (request, response, isAsked) =>
+    const take: TakeRequest = (request, response, isAsked) =>
       this.#turns.take(request, response, () => this.#take(request, response, isAsked));
     server.on("request", (request, response) => take(request, response, false));
     // Asked before it sends its body, a client hears a refusal instead of "go on".

@@ -17,17 +17,21 @@ import {
 import type { Socket } from "node:net";
 import type { HttpLimits } from "./limits.ts";
 
-export type Take = (request: IncomingMessage, response: ServerResponse, isAsked: boolean) => void;
+export type TakeRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  isAsked: boolean,
+) => void;
 
 export class Http2Requests {
   readonly #limits: HttpLimits;
-  readonly #take: Take;
+  readonly #take: TakeRequest;
   /** The connections below the sessions, which hand out none that can be closed. */
   readonly #sessions = new Map<Http2Session, Socket>();
   /** Takes connections that were accepted elsewhere. */
   readonly listener: EventEmitter;
 
-  constructor(limits: HttpLimits, take: Take) {
+  constructor(limits: HttpLimits, take: TakeRequest) {
     this.#limits = limits;
     this.#take = take;
     const { streams: maxConcurrentStreams, headerBytes: maxHeaderListSize } = limits;

@@ -224,11 +224,11 @@ function* payloadsOf({ json }: Card): Iterable<string> {
   yield canonicalMembers(filled(members));
 }
 
-type Member = readonly [string, Json];
+type SignedMember = readonly [string, Json];
 
 /** Without what is empty, all the way down. */
-function filled(members: Iterable<Member>): readonly Member[] {
-  return [...members].flatMap(([name, value]): readonly Member[] => {
+function filled(members: Iterable<SignedMember>): readonly SignedMember[] {
+  return [...members].flatMap(([name, value]): readonly SignedMember[] => {
     const rest = fill(value);
     return rest === undefined ? [] : [[name, rest]];
   });

@@ -6,7 +6,7 @@
 import type { RecordedEvent } from "../core/events.ts";
 import type { StreamAppend } from "../log/streams.ts";
 
-export interface Waiter {
+export interface PendingReply {
   readonly reply: unknown;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -23,7 +23,7 @@ export interface StreamWriter {
 
 export interface Batch {
   readonly recorded: RecordedEvent[];
-  readonly waiters: Waiter[];
+  readonly waiters: PendingReply[];
   /** Called in order when it is durable, before the writers are told. */
   readonly calls: (() => void)[];
   /** Writers still gathering; when the batch is closed their entries are in `streams`. */

@@ -31,11 +31,11 @@ const MAX_WAITING = 100_000;
 /** Events that may make a task claimable, or end a wait. */
 const TOPICS = ["task.created", "task.requeued", "task.returned", "agent.died"];
 
-interface Waiter extends Actor {
+interface WaitingClaim extends Actor {
   readonly line: Line;
   readonly arrival: number;
   /** Its place in the line, which it leaves while a task is asked for. */
-  slot: Slot<Waiter> | undefined;
+  slot: Slot<WaitingClaim> | undefined;
   /** False when the call was answered before. */
   readonly give: (task: Task) => boolean;
   readonly fail: (error: unknown) => void;
@@ -45,7 +45,7 @@ interface Waiter extends Actor {
 interface Line {
   readonly name: string;
   readonly tools: readonly string[];
-  readonly waiting: Heap<Waiter>;
+  readonly waiting: Heap<WaitingClaim>;
   /** Waiters in line, and those with a claim under way. */
   members: number;
   /** Another node decides, and has not yet: no second call is sent after the same task. */
@@ -68,7 +68,7 @@ export class TaskClaims {
   readonly #engine: Engine;
   readonly #maxWaiting: number;
   readonly #lines = new Map<string, Line>();
-  readonly #byAgent = new Map<string, Set<Waiter>>();
+  readonly #byAgent = new Map<string, Set<WaitingClaim>>();
   readonly #holdings = new Holdings();
   #watch: Watch | undefined;
   #arrivals = 0;
@@ -166,7 +166,7 @@ export class TaskClaims {
     const onAbort = () => fail(signal.reason);
     this.#arrivals += 1;
     const arrival = this.#arrivals;
-    const waiter: Waiter = { agentId, by, line, arrival, slot: undefined, give, fail };
+    const waiter: WaitingClaim = { agentId, by, line, arrival, slot: undefined, give, fail };
     line.members += 1;
     queue(waiter);
     this.#holdings.add(by.principal.name);
@@ -175,7 +175,7 @@ export class TaskClaims {
     signal.addEventListener("abort", onAbort, { once: true });
   }
 
-  #remove(waiter: Waiter): void {
+  #remove(waiter: WaitingClaim): void {
     const { line, agentId, by } = waiter;
     unqueue(waiter);
     line.members -= 1;
@@ -203,10 +203,10 @@ export class TaskClaims {
     }
   }
 
-  #oldestThatFits(): Waiter | undefined {
+  #oldestThatFits(): WaitingClaim | undefined {
     return this.#engine.peek(({ tasks }) => {
       if (tasks.pending.size === 0) return undefined;
-      let oldest: Waiter | undefined;
+      let oldest: WaitingClaim | undefined;
       for (const { tools, waiting, isHeld } of this.#lines.values()) {
         const first = waiting.first();
         if (!first || isHeld || (oldest && oldest.arrival < first.arrival)) continue;
@@ -216,7 +216,7 @@ export class TaskClaims {
     });
   }
 
-  async #ask(waiter: Waiter): Promise<void> {
+  async #ask(waiter: WaitingClaim): Promise<void> {
     const { agentId, by, line } = waiter;
     const firstTask = () => this.#engine.peek(({ tasks }) => tasks.pending.firstFor(line.tools));
     const wakeups = this.#wakeups;
@@ -305,10 +305,10 @@ export class TaskClaims {
 /** As if the place in the log were lost: look at everything. */
 const ANEW: readonly WatchItem[] = [{ kind: "resync", sequence: 0 }];
 
-function queue(waiter: Waiter): void {
+function queue(waiter: WaitingClaim): void {
   waiter.slot = waiter.line.waiting.add(waiter.arrival, waiter);
 }
 
-function unqueue({ line, slot }: Waiter): void {
+function unqueue({ line, slot }: WaitingClaim): void {
   if (slot) line.waiting.remove(slot);
 }

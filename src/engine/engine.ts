@@ -27,7 +27,7 @@ import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
 export type { EngineMode };
 
 /** The parts of an engine, before it is open. */
-interface Parts {
+interface EngineParts {
   readonly member: Member;
   readonly time: EngineTime;
   readonly hub: WatchHub;
@@ -65,7 +65,7 @@ export class Engine implements ForwardTarget {
     return engine;
   }
 
-  private constructor(options: EngineOptions & typeof DEFAULTS, parts: Parts) {
+  private constructor(options: EngineOptions & typeof DEFAULTS, parts: EngineParts) {
     this.#options = options;
     this.#member = parts.member;
     this.#time = parts.time;

@@ -59,10 +59,10 @@ interface MemberParts {
   readonly audience: Audience;
 }
 
-type MemberOptions = EngineOptions & typeof DEFAULTS & MemberParts;
+type EngineMemberOptions = EngineOptions & typeof DEFAULTS & MemberParts;
 
 export class Member {
-  readonly #options: MemberOptions;
+  readonly #options: EngineMemberOptions;
   readonly #log: Log;
   readonly #rules: Rules;
   readonly #clock: Clock;
@@ -83,7 +83,7 @@ export class Member {
   #mustReload = false;
 
   /** Rejects when the log cannot be opened or read, or is not the one that is known. */
-  static async open(options: MemberOptions): Promise<Member> {
+  static async open(options: EngineMemberOptions): Promise<Member> {
     const { log, rules, known, acceptLoss, time } = options;
     const replica = await load(log, rules);
     if (known && !acceptLoss) await checkLog(log, known);
@@ -95,7 +95,7 @@ export class Member {
     return member;
   }
 
-  private constructor(options: MemberOptions, replica: Replica) {
+  private constructor(options: EngineMemberOptions, replica: Replica) {
     this.#options = options;
     this.#log = options.log;
     this.#rules = options.rules;

@@ -34,7 +34,7 @@ export interface HeadlineOptions {
   readonly patience: Patience;
 }
 
-interface Judgement {
+interface JudgedHeadline {
   readonly headline: Headline;
   readonly because: string;
 }
@@ -55,7 +55,7 @@ export const SITUATIONS = {
 
 export type Situation = keyof typeof SITUATIONS;
 
-function judged(headline: Headline, because: string): Judgement {
+function judged(headline: Headline, because: string): JudgedHeadline {
   return { headline, because };
 }
 

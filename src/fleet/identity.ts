@@ -7,7 +7,7 @@ import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 
 /** The row a report belongs to. */
-export function rowIdOf({ reports }: State, report: Source): string {
+export function rowIdOf({ reports }: State, report: ReportIdentity): string {
   const path = [report];
   for (;;) {
     const last = path.at(-1) ?? report;
@@ -20,10 +20,10 @@ export function rowIdOf({ reports }: State, report: Source): string {
   }
 }
 
-type Source = Pick<Report, "alias" | "agentId" | "owner">;
+type ReportIdentity = Pick<Report, "alias" | "agentId" | "owner">;
 
 /** The last report that says that the alias of this one is its own agent's. */
-function claimOf({ linked, byAlias }: State["reports"], { alias, owner }: Source) {
+function claimOf({ linked, byAlias }: State["reports"], { alias, owner }: ReportIdentity) {
   let claim: Report | undefined;
   for (const claimer of linked.of(alias)) {
     const report = byAlias.get(claimer)?.report;

@@ -34,10 +34,10 @@ export function found<T>(given: Match<T>): T {
 
 const PLACE = { noun: "agent", place: " in the fleet" } as const;
 
-function namesOf({ id, name, headline, aliases = [] }: Names) {
+function namesOf({ id, name, headline, aliases = [] }: RowNames) {
   return { id, name, aliases, isHere: headline !== "GONE" };
 }
 
-interface Names extends Pick<Row, "id" | "name" | "headline"> {
+interface RowNames extends Pick<Row, "id" | "name" | "headline"> {
   readonly aliases?: readonly string[];
 }

@@ -5,14 +5,14 @@ import type { TLSSocket } from "node:tls";
 import { secretHash } from "../machine/secrets.ts";
 import { AGENT_KEY, byOf, withAgentKey, type By, type Wire } from "../core/by.ts";
 import type { Principal } from "../core/principals.ts";
-import type { Ends } from "./connections.ts";
+import type { ConnectionEnds } from "./connections.ts";
 
 /** The other end of a connection. */
 export interface Peer {
   /** Its address, from the kernel. */
   readonly address: string | undefined;
   /** Undefined where it is not a TCP connection, or it is closed already. */
-  readonly ends: Ends | undefined;
+  readonly ends: ConnectionEnds | undefined;
   /** Whether it came by the daemon's own unix socket, which only its user and root can open. */
   readonly isOwnSocket: boolean;
   /** Absent where the connection is plain. */

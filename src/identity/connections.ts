@@ -14,7 +14,7 @@ import { endianness } from "node:os";
 import { bytesOfAddress, unmapped } from "../net/ip.ts";
 
 /** Both ends of a connection, as the server's socket has them. */
-export interface Ends {
+export interface ConnectionEnds {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly localAddress: string;
@@ -25,7 +25,7 @@ const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 const CHUNK_BYTES = 64 << 10;
 
 /** The lines that the peer's end of a connection may have, in the words of the tables. */
-export function linesOf(ends: Ends): readonly string[] {
+export function linesOf(ends: ConnectionEnds): readonly string[] {
   const peers = formsOf(ends.remoteAddress);
   const ours = formsOf(ends.localAddress);
   const ports = [hexPort(ends.remotePort), hexPort(ends.localPort)] as const;
@@ -83,11 +83,11 @@ export async function readConnections(
   sought: readonly Sought[],
   tables: readonly string[] = TABLES,
 ): Promise<void> {
-  const search = new Search(sought);
+  const search = new ConnectionSearch(sought);
   await Promise.all(tables.map((path) => readTable(path, search)));
 }
 
-class Search {
+class ConnectionSearch {
   readonly #byLine = new Map<string, Sought>();
   #missing: number;
 
@@ -128,7 +128,7 @@ function endOf(text: string, ends: number): number {
 }
 
 /** The callbacks of `fs` cost the loop a third of what its promises do, 750 times a read. */
-function readTable(path: string, search: Search): Promise<void> {
+function readTable(path: string, search: ConnectionSearch): Promise<void> {
   let file: number;
   try {
     file = openSync(path, "r");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chainOf, type TestChainOptions } from "../../test/support/identity/chain.ts";
 import { byOfCall, type Caller, type Peer } from "./caller.ts";
-import type { Ends } from "./connections.ts";
+import type { ConnectionEnds } from "./connections.ts";
 import type { LocalTrust } from "./local-users.ts";
 import { ProxyUsers } from "./proxy-users.ts";
 
@@ -73,9 +73,13 @@ describe("a trusted network that a process of this machine names", () => {
   const headers = { "x-forwarded-for": "10.1.7.7" };
 
   /** The call that a process of this user forwards; of one that is closed already without one. */
-  function forwarded(uid: number | undefined, trust: LocalTrust = "user", asked: Ends[] = []) {
+  function forwarded(
+    uid: number | undefined,
+    trust: LocalTrust = "user",
+    asked: ConnectionEnds[] = [],
+  ) {
     const users = {
-      userOf: async (each: Ends) => {
+      userOf: async (each: ConnectionEnds) => {
         asked.push(each);
         return uid;
       },
@@ -106,7 +110,7 @@ describe("a trusted network that a process of this machine names", () => {
   });
 
   test("is asked for once a connection, and not where every user is trusted", async () => {
-    const asked: Ends[] = [];
+    const asked: ConnectionEnds[] = [];
     const forward = forwarded(PROXY, "user", asked);
     await forward();
     await forward();

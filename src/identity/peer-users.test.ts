@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { TestClock } from "../../test/support/engine/fixture.ts";
-import { linesOf, type Ends, type Sought } from "./connections.ts";
+import { linesOf, type ConnectionEnds, type Sought } from "./connections.ts";
 import { PeerUsers } from "./peer-users.ts";
 
-function ends(remotePort: number): Ends {
+function ends(remotePort: number): ConnectionEnds {
   const address = "127.0.0.1";
   return { remoteAddress: address, remotePort, localAddress: address, localPort: 9090 };
 }
@@ -65,7 +65,10 @@ test("two calls that come at once by one connection have the same user", async (
   const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
   const [socket] = (await once(server, "connection")) as [Socket];
   const users = new PeerUsers({ clock: new TestClock() });
-  const found = await Promise.all([users.userOf(socket as Ends), users.userOf(socket as Ends)]);
+  const found = await Promise.all([
+    users.userOf(socket as ConnectionEnds),
+    users.userOf(socket as ConnectionEnds),
+  ]);
   client.destroy();
   server.close();
   expect(found).toEqual([process.getuid?.(), process.getuid?.()]);

@@ -4,7 +4,7 @@
  * is.
  */
 import type { Clock } from "../core/clock.ts";
-import { linesOf, readConnections, type Ends, type Sought } from "./connections.ts";
+import { linesOf, readConnections, type ConnectionEnds, type Sought } from "./connections.ts";
 
 export interface PeerUsersOptions {
   readonly clock: Clock;
@@ -17,7 +17,7 @@ const READS = 10;
 const REFILL_MS = 1_000 / READS;
 
 /** A connection whose user is asked for, maybe by several calls at once. */
-interface Question extends Sought {
+interface UserLookup extends Sought {
   readonly answered: Promise<number | undefined>;
   readonly answer: (uid: number | undefined) => void;
   /** A table that changes while it is read may miss a line: it is looked for twice. */
@@ -28,7 +28,7 @@ export class PeerUsers {
   readonly #clock: Clock;
   readonly #read: typeof readConnections;
   /** By their lines. */
-  #waiting = new Map<string, Question>();
+  #waiting = new Map<string, UserLookup>();
   #isReading = false;
   #tokens = READS;
   #refilledMs: number;
@@ -40,7 +40,7 @@ export class PeerUsers {
   }
 
   /** Undefined where no process has the other end any more, or the tables cannot be read. */
-  userOf(ends: Ends): Promise<number | undefined> {
+  userOf(ends: ConnectionEnds): Promise<number | undefined> {
     const lines = linesOf(ends);
     const key = lines.join();
     const question = this.#waiting.get(key) ?? questionOf(lines);
@@ -61,7 +61,7 @@ export class PeerUsers {
   }
 
   /** An answer rests on a read that began after the question. */
-  async #answer(questions: readonly Question[]): Promise<void> {
+  async #answer(questions: readonly UserLookup[]): Promise<void> {
     const isRead = await this.#read(questions).then(
       () => true,
       () => false,
@@ -73,7 +73,7 @@ export class PeerUsers {
     }
   }
 
-  #askAgain(question: Question): void {
+  #askAgain(question: UserLookup): void {
     question.isSecondLook = true;
     const key = question.lines.join();
     const other = this.#waiting.get(key);
@@ -97,8 +97,8 @@ export class PeerUsers {
   }
 }
 
-function questionOf(lines: readonly string[]): Question {
-  let answer: Question["answer"] = () => undefined;
+function questionOf(lines: readonly string[]): UserLookup {
+  let answer: UserLookup["answer"] = () => undefined;
   const answered = new Promise<number | undefined>((resolve) => (answer = resolve));
   return { lines, answered, answer, isSecondLook: false };
 }

@@ -23,7 +23,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Observer } from "../engine/observer.ts";
 import { LIST } from "./limits.ts";
 
-interface ListSource<Item> {
+interface KeptListSource<Item> {
   readonly items: (state: State) => ReadonlyMap<string, Item>;
   /** Of the items, those that are in the list: all unless told otherwise. */
   readonly isIn?: (item: Item, state: State) => boolean;
@@ -46,14 +46,14 @@ const OWNERS = 100;
 const NOTES = 10_000;
 
 export class KeptList<Item> {
-  readonly #listed: ListSource<Item>;
+  readonly #listed: KeptListSource<Item>;
   readonly #places = new SortedList<ListPlace>(byPlace);
   #isKept = false;
   #unread: Iterator<string> | undefined;
   /** Items that came or went, each with the place that it had before. */
   readonly #touched = new Map<string, ListPlace | undefined>();
 
-  constructor(listed: ListSource<Item>) {
+  constructor(listed: KeptListSource<Item>) {
     this.#listed = listed;
   }
 
@@ -304,7 +304,7 @@ export class KeptLists implements Observer {
 function listOf<Item>(
   lists: Map<string, KeptList<Item>>,
   owner: string,
-  listed: ListSource<Item>,
+  listed: KeptListSource<Item>,
 ): KeptList<Item> {
   const known = lists.get(owner);
   if (known) return known;

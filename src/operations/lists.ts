@@ -44,7 +44,7 @@ export const FILTERED = {
   ).exactOptional(),
 } as const;
 
-interface ListQuery<Item, Row> {
+interface PageQuery<Item, Row> {
   readonly engine: Pick<Engine, "observers" | "read">;
   readonly list: (lists: KeptLists) => KeptList<Item>;
   /** In a list by key alone: how wanted keys begin. */
@@ -61,7 +61,7 @@ interface ListPage<Row> extends ItemPage<Row> {
 
 /** A page of a kept list: all of it, or of those that a filter wants. */
 export async function listPage<Item, Row>(
-  query: ListQuery<Item, Row>,
+  query: PageQuery<Item, Row>,
   request: PageRequest,
 ): Promise<ListPage<Row>> {
   const cursor = placeIn(request);
@@ -84,7 +84,7 @@ export async function settleLists(
   }
 }
 
-interface ListReading<Item, Row> extends Omit<ListQuery<Item, Row>, "list"> {
+interface ListReading<Item, Row> extends Omit<PageQuery<Item, Row>, "list"> {
   readonly list: KeptList<Item>;
   readonly limit: number;
 }

@@ -28,7 +28,7 @@ export interface Step {
 }
 
 /** One message of an outpost. */
-export interface Sending {
+export interface OutpostMessage {
   readonly session: string;
   readonly from: string;
   readonly steps: readonly Step[];
@@ -39,7 +39,7 @@ export interface Sending {
 export const WHOLE_PARTS = ["first", "more", "last", "only"] as const;
 export type WholePart = (typeof WHOLE_PARTS)[number];
 
-export interface Taken {
+export interface TakeResult {
   readonly news: number;
   readonly refused: readonly Refused[];
 }
@@ -104,7 +104,7 @@ export class OutpostService {
   }
 
   /** Resolves when all of it is durable; rejects where the last steps were not taken. */
-  async take(host: string, sending: Sending, by: By): Promise<Taken> {
+  async take(host: string, sending: OutpostMessage, by: By): Promise<TakeResult> {
     const desk = this.#desk(host);
     const reports = sending.steps.reduce((sum, each) => sum + each.reports.length, 0);
     if (desk.isTaking) {
@@ -126,7 +126,11 @@ export class OutpostService {
   }
 
   /** Decided in order; they become durable together. */
-  async #takeSteps(host: string, { session, from, steps }: Sending, by: By): Promise<Taken> {
+  async #takeSteps(
+    host: string,
+    { session, from, steps }: OutpostMessage,
+    by: By,
+  ): Promise<TakeResult> {
     const { engine } = this.#options;
     let before = from;
     const taking = steps.map(({ to, reports, gone }) => {
@@ -143,7 +147,7 @@ export class OutpostService {
   }
 
   /** With the last part of a whole, what was not told of is told to be gone. */
-  #withGone(host: string, desk: Desk, sending: Sending): Sending {
+  #withGone(host: string, desk: Desk, sending: OutpostMessage): OutpostMessage {
     const { whole, session, steps } = sending;
     if (whole === undefined || session !== desk.session) return sending;
     if (whole === "first" || whole === "only") desk.told = new Set();

@@ -12,7 +12,7 @@ import type { Document } from "./document.ts";
 import { textEmbedder, vectorOf } from "./embedder.ts";
 import { EmbeddingQueue } from "./embedding-queue.ts";
 import { SEARCH } from "./limits.ts";
-import type { Change } from "./protocol.ts";
+import type { IndexChange } from "./protocol.ts";
 import type { SearchThread } from "./thread.ts";
 
 export interface CollectionOptions {
@@ -35,7 +35,7 @@ export class Collection {
   readonly #ids = new Set<string>();
   /** Only where somebody else's model embeds; the built-in one is on the thread. */
   readonly #embeddings: EmbeddingQueue | undefined;
-  #unsent = new Map<string, Change>();
+  #unsent = new Map<string, IndexChange>();
   #flushing: NodeJS.Immediate | undefined;
   #untaken = 0;
   #unembedded = 0;
@@ -148,7 +148,7 @@ export class Collection {
     return vector;
   }
 
-  #change(change: Change): void {
+  #change(change: IndexChange): void {
     if (this.#isClosed) return;
     const { id } = change;
     this.#unsent.set(id, { ...this.#unsent.get(id), ...change });

@@ -3,7 +3,7 @@ import type { Document } from "./document.ts";
 import type { RankQuery } from "./documents.ts";
 
 /** All that is new of one document. */
-export interface Change {
+export interface IndexChange {
   readonly id: string;
   readonly isGone?: true;
   /** In place of the one of before. */
@@ -15,7 +15,7 @@ export interface Change {
 export interface ChangeBatch {
   readonly kind: "changes";
   readonly collection: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly IndexChange[];
 }
 
 export interface RankRequest extends RankQuery {

@@ -15,7 +15,12 @@ import { Collection } from "./collection.ts";
 import type { RankQuery } from "./documents.ts";
 import type { Embedder } from "./embedder.ts";
 import { SEARCH } from "./limits.ts";
-import type { Change, FromSearchThread, SearchThreadData, ToSearchThread } from "./protocol.ts";
+import type {
+  IndexChange,
+  FromSearchThread,
+  SearchThreadData,
+  ToSearchThread,
+} from "./protocol.ts";
 
 /** From the sources (tests) the thread runs what was built of them: Node 20 reads no TypeScript. */
 const WORKER = import.meta.url.endsWith(".ts")
@@ -76,7 +81,7 @@ export class SearchThread {
     this.#worker = worker;
   }
 
-  send(collection: string, changes: readonly Change[]): void {
+  send(collection: string, changes: readonly IndexChange[]): void {
     this.#post({ kind: "changes", collection, changes });
   }
 

@@ -9,7 +9,7 @@ import { Documents } from "./documents.ts";
 import { builtInEmbedder, textEmbedder, vectorOf } from "./embedder.ts";
 import { EmbeddingQueue } from "./embedding-queue.ts";
 import type {
-  Change,
+  IndexChange,
   FromSearchThread,
   RankRequest,
   SearchThreadData,
@@ -27,7 +27,7 @@ function onTrouble(what: string, error: unknown): void {
   say({ kind: "trouble", what, message: errorText(error) });
 }
 
-class Collection {
+class IndexedCollection {
   readonly #name: string;
   readonly #documents = new Documents();
   readonly #embeddings = new EmbeddingQueue({
@@ -41,7 +41,7 @@ class Collection {
     this.#name = name;
   }
 
-  take(changes: readonly Change[]): void {
+  take(changes: readonly IndexChange[]): void {
     for (const change of changes) this.#apply(change);
     this.#taken(changes.length);
   }
@@ -51,7 +51,7 @@ class Collection {
     say({ kind: "ranked", call: request.call, ids: this.#documents.rank({ ...request, vector }) });
   }
 
-  #apply({ id, isGone, document, isAlive, vector }: Change): void {
+  #apply({ id, isGone, document, isAlive, vector }: IndexChange): void {
     if (isGone || document) this.#embeddings.drop(id);
     if (isGone) this.#documents.remove(id);
     if (document) {
@@ -77,10 +77,10 @@ class Collection {
   }
 }
 
-const collections = new Map<string, Collection>();
+const collections = new Map<string, IndexedCollection>();
 
-function collection(name: string): Collection {
-  const found = collections.get(name) ?? new Collection(name);
+function collection(name: string): IndexedCollection {
+  const found = collections.get(name) ?? new IndexedCollection(name);
   collections.set(name, found);
   return found;
 }

@@ -12,7 +12,7 @@ import { parseUrl } from "../../net/http/url.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { AgentProcess, type ProcessExit } from "../../wires/acp/proxy/agent-process.ts";
 import { AttendantThread } from "../../wires/acp/proxy/attendant-thread.ts";
-import { Conversation } from "../../wires/acp/proxy/conversation.ts";
+import { ProxyConversation } from "../../wires/acp/proxy/conversation.ts";
 import { complaintOf, exitCodeOfFailure, leaveAs } from "../../wires/acp/proxy/leave.ts";
 import { isProxyId, programName, newProxyId } from "../../wires/acp/proxy/names.ts";
 import { openRecording } from "../../wires/acp/proxy/recording.ts";
@@ -72,7 +72,7 @@ async function converse(call: PreparedRun): Promise<ProcessExit> {
   for (const signal of SIGNALS) process.on(signal, () => agent.pass(signal));
   const data = { id, agentId, name, isBehindProxy: agentId !== id && isProxyId(agentId) };
   const attendant = attend(call, data, (line) => conversation.interject(line));
-  const conversation = new Conversation({
+  const conversation = new ProxyConversation({
     agent,
     input: inputOf(),
     output: outputOf(),

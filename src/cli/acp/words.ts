@@ -27,7 +27,7 @@ export function isProxyCall([first = "", ...rest]: readonly string[]): boolean {
 /** Its name, if one wants to say it, and that of the one that also writes the conversation down. */
 const NAMES = ["run", "record"];
 
-type Flag = "inject" | "url" | "context" | "status-dir" | "dir";
+type AcpFlag = "inject" | "url" | "context" | "status-dir" | "dir";
 
 /** `--flag=value` and `--flag value`; --dir is the older name of --status-dir. */
 const FLAG = /^--(inject|url|context|(?:status-)?dir)(?:=(.*))?$/s;
@@ -63,15 +63,15 @@ function recordingOf([, file]: readonly string[]): string | undefined {
   return !file || file.startsWith("--") ? undefined : file;
 }
 
-function flagsOf(words: readonly string[]): Partial<Record<Flag, string>> | string {
-  const flags: Partial<Record<Flag, string>> = {};
+function flagsOf(words: readonly string[]): Partial<Record<AcpFlag, string>> | string {
+  const flags: Partial<Record<AcpFlag, string>> = {};
   for (let i = 0; i < words.length; i += 1) {
     const word = words[i] ?? "";
     const [, name, given] = FLAG.exec(word) ?? [];
     if (name === undefined) return `there is no flag ${word}; the agent's command goes behind --`;
     const value = given ?? words[(i += 1)];
     if (value === undefined || value === "") return `--${name} has no value`;
-    flags[name as Flag] = value;
+    flags[name as AcpFlag] = value;
   }
   return flags;
 }

@@ -7,7 +7,7 @@ import { listOperation } from "../list-command.ts";
 import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
-import type { Cell, Fact } from "../terminal/table.ts";
+import type { Cell, FactRow } from "../terminal/table.ts";
 import { ago, momentText } from "../terminal/time.ts";
 
 const COLOURS: Readonly<Record<AgentStatus, Style>> = {
@@ -65,7 +65,7 @@ const get = operation("agents.get", {
   show: ({ agent }, { context }) => printFacts(context, factsOf(agent)),
 });
 
-function factsOf(agent: Agent): readonly Fact[] {
+function factsOf(agent: Agent): readonly FactRow[] {
   const { card } = agent;
   const nowMs = Date.now();
   return [
@@ -79,8 +79,11 @@ function factsOf(agent: Agent): readonly Fact[] {
     ["version", card.version],
     ["description", card.description],
     ["tools", card.tools.join(", ")],
-    ...card.capabilities.map(({ name, description }): Fact => ["can", `${name}: ${description}`]),
-    ...Object.entries(card.metadata).map(([name, value]): Fact => ["meta", `${name}=${value}`]),
+    ...card.capabilities.map(({ name, description }): FactRow => [
+      "can",
+      `${name}: ${description}`,
+    ]),
+    ...Object.entries(card.metadata).map(([name, value]): FactRow => ["meta", `${name}=${value}`]),
   ];
 }
 

@@ -16,7 +16,7 @@ import { argument, jsonFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { tableLines } from "../terminal/table.ts";
 
-interface ListFlags {
+interface ContextListFlags {
   readonly json?: boolean;
 }
 
@@ -29,7 +29,7 @@ interface ShownContext {
   readonly certificate: "pinned" | "authority" | "";
 }
 
-const list = buildCommand<ListFlags, [], Context>({
+const list = buildCommand<ContextListFlags, [], Context>({
   docs: about(
     "List the contexts: `local`, the daemon of this machine, and those of `rollcall login`. The " +
       "daemon that a command talks to is, in this order: --url or --context, ROLLCALL_URL or " +

@@ -10,7 +10,7 @@ import { listOperation } from "../list-command.ts";
 import { operation, type CommandRequest } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
-import type { Cell, Fact } from "../terminal/table.ts";
+import type { Cell, FactRow } from "../terminal/table.ts";
 import { ago, momentText } from "../terminal/time.ts";
 import { truncate } from "../terminal/width.ts";
 
@@ -99,7 +99,7 @@ function changeLines({ path, before, after }: CardChange): { text: string; style
   ];
 }
 
-function factsOf(entry: DirectoryRow): readonly Fact[] {
+function factsOf(entry: DirectoryRow): readonly FactRow[] {
   const nowMs = Date.now();
   const { verification, intervalMs } = entry;
   return [
@@ -109,7 +109,7 @@ function factsOf(entry: DirectoryRow): readonly Fact[] {
     ["description", entry.description],
     ...entry.skills.map(({ id, name, tags }) => {
       const tagged = tags.length === 0 ? "" : ` (${tags.join(", ")})`;
-      return ["skill", `${name === id ? id : `${id}: ${name}`}${tagged}`] satisfies Fact;
+      return ["skill", `${name === id ? id : `${id}: ${name}`}${tagged}`] satisfies FactRow;
     }),
     ["verified", verification?.isConfirmed === true ? momentText(verification.atMs, nowMs) : ""],
     ["signature", entry.signature],

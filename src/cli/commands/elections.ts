@@ -4,7 +4,7 @@ import { note, printFacts, who } from "../print.ts";
 import { listOperation } from "../list-command.ts";
 import { operation, type CommandRequest } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
-import type { Fact } from "../terminal/table.ts";
+import type { FactRow } from "../terminal/table.ts";
 import { ago, momentText } from "../terminal/time.ts";
 
 function leaderOf({ leader, leaderName }: ElectionRow, id: (id: string) => string) {
@@ -42,15 +42,15 @@ const get = operation("elections.get", {
       ["leader", leaderOf(election, (id) => id)],
       ["term", String(election.term)],
       ["since", momentText(election.electedAtMs, Date.now())],
-      ...election.candidates.map((id): Fact => ["candidate", id]),
+      ...election.candidates.map((id): FactRow => ["candidate", id]),
     ]),
 });
 
-type Leadership = Pick<ElectionRow, "leader" | "leaderName" | "term">;
+type ElectedLeader = Pick<ElectionRow, "leader" | "leaderName" | "term">;
 
 /** Prints the id of the leader, if there is one. */
 async function showLeader(
-  { leader, leaderName, term }: Leadership,
+  { leader, leaderName, term }: ElectedLeader,
   { context, input }: CommandRequest<"elections.campaign">,
 ): Promise<void> {
   if (leader !== "") await context.out.line(clean(leader));

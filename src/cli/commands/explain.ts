@@ -7,7 +7,7 @@ import type { AgentQuery } from "../fleet/source.ts";
 import { answerFlags, type AnswerFlags } from "../flags.ts";
 import { commandLine } from "../operation.ts";
 import { fromHome } from "../terminal/path.ts";
-import { tableLines, type Cell, type Fact, type Look } from "../terminal/table.ts";
+import { tableLines, type Cell, type FactRow, type Look } from "../terminal/table.ts";
 import { ago, momentText } from "../terminal/time.ts";
 
 type ExplainedRow = FleetRow["row"];
@@ -34,7 +34,7 @@ export const explain = line.command<AnswerFlags>(answerFlags, async (context, ty
   for (const each of ["", ...tables]) await context.out.line(each);
 });
 
-function factsOf(row: ExplainedRow, nowMs: number): readonly Fact[] {
+function factsOf(row: ExplainedRow, nowMs: number): readonly FactRow[] {
   const { headline, blockedOn, lastActivityAtMs, sinceMs } = row;
   const options = blockedOn?.value.options ?? [];
   return [
@@ -48,7 +48,7 @@ function factsOf(row: ExplainedRow, nowMs: number): readonly Fact[] {
     ["workspace", row.workspace === null ? "" : fromHome(row.workspace)],
     ["goal", row.goal ?? ""],
     ["last active", lastActivityAtMs === null ? "" : momentText(lastActivityAtMs, nowMs)],
-    ...row.aliases.map((alias): Fact => ["known as", alias]),
+    ...row.aliases.map((alias): FactRow => ["known as", alias]),
   ];
 }
 

@@ -17,8 +17,8 @@ import { about } from "../help.ts";
 
 const PAGE = 1_000;
 
-type Policy = AnswerOf<"policies.list">["policies"][number];
-type Token = AnswerOf<"tokens.list">["tokens"][number];
+type ListedPolicy = AnswerOf<"policies.list">["policies"][number];
+type ListedToken = AnswerOf<"tokens.list">["tokens"][number];
 
 export const exportCommand = buildCommand<DaemonFlags, [], Context>({
   docs: about(
@@ -69,11 +69,11 @@ export const importCommand = buildCommand<DaemonFlags, [string], Context>({
   },
 });
 
-function withoutOwner({ id, effect, subject, action, resource }: Policy) {
+function withoutOwner({ id, effect, subject, action, resource }: ListedPolicy) {
   return { id, effect, subject, action, resource };
 }
 
-function described({ name, role, kind, host = "", expiresAtMs }: Token) {
+function described({ name, role, kind, host = "", expiresAtMs }: ListedToken) {
   const expiresAt = new Date(expiresAtMs).toISOString();
   return { name, role, kind, ...(host !== "" && { host }), expiresAt };
 }
@@ -97,8 +97,8 @@ function read(file: string): Access {
   throw invalidArgument(`${file}: expected [[policies]] and [[tokens]]`);
 }
 
-async function allPolicies(daemon: Client): Promise<readonly Policy[]> {
-  const all: Policy[] = [];
+async function allPolicies(daemon: Client): Promise<readonly ListedPolicy[]> {
+  const all: ListedPolicy[] = [];
   for (let cursor: string | undefined; ;) {
     const page = await call(daemon, "policies.list", { input: { limit: PAGE, cursor } });
     all.push(...page.policies);
@@ -107,8 +107,8 @@ async function allPolicies(daemon: Client): Promise<readonly Policy[]> {
   }
 }
 
-async function allTokens(daemon: Client): Promise<readonly Token[]> {
-  const all: Token[] = [];
+async function allTokens(daemon: Client): Promise<readonly ListedToken[]> {
+  const all: ListedToken[] = [];
   for (let cursor: string | undefined; ;) {
     const page = await call(daemon, "tokens.list", { input: { limit: PAGE, cursor } });
     all.push(...page.tokens);

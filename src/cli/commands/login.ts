@@ -103,12 +103,16 @@ function checkProtection(url: URL, { insecure = false }: Flags): void {
 }
 
 /** How both ends are known: for this call, and as the context keeps it. */
-interface Certificates {
+interface LoginCertificates {
   readonly trust: ServerTrust;
   readonly kept: Omit<DaemonContext, "url" | "token" | "tokenFile">;
 }
 
-async function certificatesOf(context: Context, url: URL, flags: Flags): Promise<Certificates> {
+async function certificatesOf(
+  context: Context,
+  url: URL,
+  flags: Flags,
+): Promise<LoginCertificates> {
   if (url.protocol !== "https:") return { trust: {}, kept: {} };
   const [ca, cert, key] = (["caFile", "certFile", "keyFile"] as const).map((name) => {
     const file = flags[name];
@@ -167,12 +171,12 @@ function fingerprintIn(text: string): string {
 }
 
 /** The token for this call, and as the context keeps it. */
-interface Credential {
+interface LoginCredential {
   readonly token: string | undefined;
   readonly kept: Pick<DaemonContext, "token" | "tokenFile">;
 }
 
-async function credentialOf(context: Context, { tokenFile }: Flags): Promise<Credential> {
+async function credentialOf(context: Context, { tokenFile }: Flags): Promise<LoginCredential> {
   if (tokenFile !== undefined) {
     const token = tokenIn(tokenFile, `--token-file ${tokenFile}`);
     return { token, kept: { tokenFile: resolve(tokenFile) } };

@@ -7,7 +7,7 @@ import type { AnswerOf } from "../../operations/table.ts";
 import { sinceWhen } from "../../machine/local-time.ts";
 import { fail, ok, warn, type Check, type Finding } from "./finding.ts";
 
-type Status = AnswerOf<"daemon.status">;
+type StatusAnswer = AnswerOf<"daemon.status">;
 
 export const checkDaemon: Check = async ({ target, config, daemon, nowMs }) => {
   if (daemon instanceof Error) {
@@ -34,7 +34,7 @@ export const checkDaemon: Check = async ({ target, config, daemon, nowMs }) => {
 };
 
 /** To whom it reports, since when, and what. */
-function teamFindings({ team }: Status, nowMs: number): readonly Finding[] {
+function teamFindings({ team }: StatusAnswer, nowMs: number): readonly Finding[] {
   if (!team) return [];
   const { url, host, state, since, reason, policy } = team;
   const at = sinceWhen(Date.parse(since), nowMs);

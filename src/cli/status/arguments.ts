@@ -53,7 +53,7 @@ export function parseArguments(syntax: Syntax, argv: readonly string[]): ParseRe
   }
 }
 
-interface Flag {
+interface GivenFlag {
   readonly option: Option;
   /** As it is called in full: a toggle has two names. */
   readonly name: string;
@@ -99,7 +99,7 @@ class Parser {
   }
 
   /** The flag that this is; nothing when it is a word or a value. */
-  #flag(item: string): Flag | "unknown" | undefined {
+  #flag(item: string): GivenFlag | "unknown" | undefined {
     if (!item.startsWith("-") || item === "-") return undefined;
     if (item === "-h") return { option: HELP, name: "--help", attached: undefined };
     const equals = item.indexOf("=");
@@ -118,7 +118,7 @@ class Parser {
     return NEGATIVE.test(item) || item.includes(" ") ? undefined : "unknown";
   }
 
-  #take({ option, name, attached }: Flag, next: string | undefined): "next" | "nothing" {
+  #take({ option, name, attached }: GivenFlag, next: string | undefined): "next" | "nothing" {
     const called = flagNames(option).join("/");
     if (option.kind === "switch" || option.kind === "toggle") {
       if (attached !== undefined) {

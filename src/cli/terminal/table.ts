@@ -56,9 +56,9 @@ function clipped(widths: readonly number[], room: number): readonly number[] {
 }
 
 /** One thing with its facts below each other; what is empty is left out. */
-export type Fact = readonly [name: string, cell: Cell];
+export type FactRow = readonly [name: string, cell: Cell];
 
-export function factLines(facts: readonly Fact[], look: Look) {
+export function factLines(facts: readonly FactRow[], look: Look) {
   const there = facts
     .map(([name, cell]) => [name, measuredCell(cell)] as const)
     .filter(([, { text }]) => text !== "");

@@ -6,7 +6,7 @@ import { readFileSync, watch } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { surprise } from "../hooks/surprises.ts";
-import { Tail } from "../hooks/tail.ts";
+import { FileTail } from "../hooks/tail.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
 import type { Witness } from "../hooks/witness.ts";
@@ -15,7 +15,7 @@ import { readProcess } from "./presence.ts";
 
 export function claudeCodeWitness(sessionId: string, noticed: () => void): Witness {
   const folder = join(process.env["CLAUDE_CONFIG_DIR"] || join(homedir(), ".claude"), "sessions");
-  const conversation = new Tail(presenceAtEnd, noticed);
+  const conversation = new FileTail(presenceAtEnd, noticed);
   let file = "";
   let isKept = false;
   const watcher = watchFolder(folder, (name) => {

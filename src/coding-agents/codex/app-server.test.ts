@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { FakeAppServer } from "../../../test/support/coding-agents/app-server.ts";
 import { useStage } from "../../../test/support/coding-agents/in-process.ts";
-import { AppServer, type AppServerOptions, type Notice } from "./app-server.ts";
+import { AppServer, type AppServerOptions, type AppServerNotice } from "./app-server.ts";
 
 const stage = useStage();
 
 interface Connection extends Disposable {
   readonly client: AppServer;
-  readonly notices: Notice[];
+  readonly notices: AppServerNotice[];
   readonly closed: () => number;
 }
 
 function connect(path: string, options: Partial<AppServerOptions> = {}): Connection {
-  const notices: Notice[] = [];
+  const notices: AppServerNotice[] = [];
   let closed = 0;
   const client = new AppServer({
     path,

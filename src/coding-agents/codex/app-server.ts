@@ -11,7 +11,7 @@ import { complain } from "../hooks/complaints.ts";
 import { APP_SERVER } from "../hooks/limits.ts";
 import { field, parseJson } from "../../core/text.ts";
 
-export interface Notice {
+export interface AppServerNotice {
   readonly method: string;
   readonly params: unknown;
   readonly atMs: number;
@@ -21,7 +21,7 @@ export interface Notice {
 export interface AppServerOptions {
   readonly path: string;
   readonly onReady: () => Promise<void> | void;
-  readonly onNotice: (notice: Notice) => Promise<void> | void;
+  readonly onNotice: (notice: AppServerNotice) => Promise<void> | void;
   readonly onClose: () => void;
   /** How long an answer may take. */
   readonly patienceMs?: number;

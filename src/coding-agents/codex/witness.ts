@@ -14,10 +14,10 @@ import { APP_SERVER, WITNESS } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
 import { surprise } from "../hooks/surprises.ts";
-import { Tail } from "../hooks/tail.ts";
+import { FileTail } from "../hooks/tail.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { field } from "../../core/text.ts";
-import { AppServer, controlSocket, type Notice } from "./app-server.ts";
+import { AppServer, controlSocket, type AppServerNotice } from "./app-server.ts";
 import { seatIn, welcome } from "./begun.ts";
 import { endOfLastTurn } from "./conversation.ts";
 import { presenceOf, stateOf, type Thread } from "./threads.ts";
@@ -30,7 +30,7 @@ class CodexWitness implements Witness {
   readonly #id: string;
   readonly #noticed: () => void;
   readonly #threads = new Map<string, Thread>();
-  readonly #conversation: Tail<Presence | undefined>;
+  readonly #conversation: FileTail<Presence | undefined>;
   #server: AppServer | undefined;
   #seating: { readonly seat?: Seat } | undefined;
   #session: HookSession | undefined;
@@ -44,7 +44,7 @@ class CodexWitness implements Witness {
   constructor(sessionId: string, noticed: () => void) {
     this.#id = sessionId;
     this.#noticed = noticed;
-    this.#conversation = new Tail(endOfLastTurn, noticed);
+    this.#conversation = new FileTail(endOfLastTurn, noticed);
   }
 
   get isLive(): boolean {
@@ -127,7 +127,7 @@ class CodexWitness implements Witness {
     this.#noticed();
   }
 
-  async #hear(server: AppServer, { method, params, atMs }: Notice): Promise<void> {
+  async #hear(server: AppServer, { method, params, atMs }: AppServerNotice): Promise<void> {
     const id = field(params, "threadId");
     if (method === "thread/started") return this.#begun(server, field(params, "thread"), atMs);
     if (method !== "thread/status/changed" || typeof id !== "string") return;

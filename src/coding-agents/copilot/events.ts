@@ -15,7 +15,7 @@ import type { Presence } from "../hooks/presence.ts";
 import type { HookQuestion } from "../hooks/question.ts";
 import { formOf } from "./form.ts";
 
-interface SessionEvent {
+interface CopilotEvent {
   readonly type: unknown;
   readonly data: unknown;
   readonly sinceMs: number;
@@ -73,7 +73,7 @@ export function lastWords(lines: readonly string[]): string | undefined {
   return undefined;
 }
 
-function* backwards(lines: readonly string[]): Iterable<SessionEvent> {
+function* backwards(lines: readonly string[]): Iterable<CopilotEvent> {
   for (const line of lines.toReversed()) {
     const event = parseJson(line);
     const sinceMs = Date.parse(String(field(event, "timestamp")));

@@ -7,13 +7,13 @@ import { oneLine } from "../../core/text.ts";
 import { childrenOf, commandLineOf } from "../../machine/processes.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
-import { Tail } from "../hooks/tail.ts";
+import { FileTail } from "../hooks/tail.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { presenceAtEnd } from "./conversation.ts";
 import { commandIn } from "./dialect.ts";
 
 export function geminiWitness(_sessionId: string, noticed: () => void): Witness {
-  const conversation = new Tail(presenceAtEnd, noticed);
+  const conversation = new FileTail(presenceAtEnd, noticed);
   let isCommandExpected = false;
   return {
     get isLive() {

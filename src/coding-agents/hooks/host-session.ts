@@ -28,7 +28,7 @@ export interface HostSessionOptions extends Pick<StatusEmitterOptions, "folder" 
 /** The id of the question with which an answer ended: open until the next turn. */
 const LAST_WORDS = "last words";
 
-interface Doing {
+interface CurrentActivity {
   readonly state: "working" | "submitted" | "failed";
   readonly summary?: string;
 }
@@ -40,7 +40,7 @@ export class HostSession {
   readonly #own: OwnMeta;
   #model: string | undefined;
   /** Undefined at rest, with nothing left to do. */
-  #doing: Doing | undefined;
+  #doing: CurrentActivity | undefined;
   /** Open ones by their ids, the latest last. */
   readonly #questions = new Map<string, HookQuestion>();
   #prompt: string | undefined;

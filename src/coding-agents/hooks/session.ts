@@ -290,13 +290,17 @@ function withoutQuestion(session: HookSession): HookSession {
   return rest;
 }
 
-interface Doing {
+interface TaskNews {
   readonly summary: string | undefined;
   readonly atMs: number;
 }
 
 /** The same task keeps its start time. */
-function withTask(session: HookSession, state: TaskState, { summary, atMs }: Doing): HookSession {
+function withTask(
+  session: HookSession,
+  state: TaskState,
+  { summary, atMs }: TaskNews,
+): HookSession {
   const { task } = session;
   if (task?.state === state && task.summary === summary) return session;
   return { ...session, task: { state, sinceMs: atMs, ...(summary !== undefined && { summary }) } };

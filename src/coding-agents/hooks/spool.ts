@@ -22,7 +22,7 @@ import { extend, includes, isSettled, newHistory, presentOf, type History } from
 import { SPOOL } from "./limits.ts";
 import type { HookSession } from "./session.ts";
 
-interface View {
+interface SpoolFiles {
   readonly version: number;
   readonly history: History;
   /** Names of the facts that are there. */
@@ -90,7 +90,7 @@ export class Spool {
     throw new Error(`gave up after ${SPOOL.rounds} rounds`);
   }
 
-  #look(): View {
+  #look(): SpoolFiles {
     for (;;) {
       const names = fs.existsSync(this.#folder) ? fs.readdirSync(this.#folder) : [];
       const versions = names
@@ -138,7 +138,7 @@ export class Spool {
   }
 
   /** Whether ours became the next version. */
-  #offer({ version, history }: View, facts: readonly Fact[]): boolean {
+  #offer({ version, history }: SpoolFiles, facts: readonly Fact[]): boolean {
     const draft = writeDraft(this.#folder, extend(history, facts));
     try {
       fs.linkSync(draft, this.#path(nameOf(version + 1)));
@@ -151,7 +151,7 @@ export class Spool {
     }
   }
 
-  #clean({ version, versions, history, facts, drafts }: View): void {
+  #clean({ version, versions, history, facts, drafts }: SpoolFiles): void {
     for (const name of facts) {
       if (includes(history, idOf(name))) fs.rmSync(this.#path(name), { force: true });
     }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WITNESS } from "./limits.ts";
-import { Tail } from "./tail.ts";
+import { FileTail } from "./tail.ts";
 
 let folder = "";
 let path = "";
@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 test("a file that did not change is not read again", () => {
-  using tail = new Tail(lastOf, () => undefined);
+  using tail = new FileTail(lastOf, () => undefined);
   fs.writeFileSync(path, "one\n");
   expect([tail.of(path), tail.of(path)]).toEqual(["one", "one"]);
   expect(reads).toBe(1);
@@ -33,7 +33,7 @@ test("a file that did not change is not read again", () => {
 });
 
 test("a file that is not there says nothing, and is read when it is", () => {
-  using tail = new Tail(lastOf, () => undefined);
+  using tail = new FileTail(lastOf, () => undefined);
   expect([tail.of(undefined), tail.of(path), tail.isWatched]).toEqual([
     undefined,
     undefined,
@@ -44,7 +44,7 @@ test("a file that is not there says nothing, and is read when it is", () => {
 });
 
 test("tells of every change, also of a file that took its place", async () => {
-  using tail = new Tail(lastOf, () => noticed());
+  using tail = new FileTail(lastOf, () => noticed());
   fs.writeFileSync(path, "one\n");
   tail.of(path);
   expect(tail.isWatched).toBe(true);
@@ -59,7 +59,7 @@ test("tells of every change, also of a file that took its place", async () => {
 
 test("of a long file only whole lines at its end are read", () => {
   const seen: number[] = [];
-  using tail = new Tail(
+  using tail = new FileTail(
     (lines) => seen.push(...lines.map(({ length }) => length)),
     () => undefined,
   );

@@ -5,7 +5,7 @@
 import * as fs from "node:fs";
 import { WITNESS } from "./limits.ts";
 
-export class Tail<Reading> implements Disposable {
+export class FileTail<Reading> implements Disposable {
   readonly #read: (lines: readonly string[]) => Reading;
   readonly #noticed: () => void;
   #watcher: fs.FSWatcher | undefined;

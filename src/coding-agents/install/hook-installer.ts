@@ -59,13 +59,13 @@ export function hookInstaller(options: HookHostOptions): Installer {
   };
 }
 
-interface Counts {
+interface HookCounts {
   readonly there: number;
   readonly missing: number;
   readonly outdated: number;
 }
 
-function stateOf({ there, missing, outdated }: Counts): InstallCondition["state"] {
+function stateOf({ there, missing, outdated }: HookCounts): InstallCondition["state"] {
   if (there === 0) return "absent";
   if (missing > 0) return "partly";
   return outdated > 0 ? "outdated" : "installed";

@@ -5,14 +5,14 @@
 import { field, wordOf } from "../../core/text.ts";
 import { complain } from "../hooks/complaints.ts";
 import { TEXT } from "../hooks/limits.ts";
-import { Sessions, type OpenCodeEvent } from "./sessions.ts";
+import { OpenCodeSessions, type OpenCodeEvent } from "./sessions.ts";
 
 export interface OpenCodeInput {
   /** Where OpenCode works. */
   readonly directory: string;
 }
 
-interface ToolCall {
+interface OpenCodeTool {
   readonly sessionID: string;
   readonly callID: string;
 }
@@ -23,12 +23,12 @@ export interface OpenCodeHooks {
     input: { readonly sessionID: string; readonly model?: unknown },
     output: { readonly parts: readonly unknown[] },
   ) => Promise<void>;
-  readonly "tool.execute.before": (input: ToolCall) => Promise<void>;
-  readonly "tool.execute.after": (input: ToolCall) => Promise<void>;
+  readonly "tool.execute.before": (input: OpenCodeTool) => Promise<void>;
+  readonly "tool.execute.after": (input: OpenCodeTool) => Promise<void>;
 }
 
 export function RollcallPlugin({ directory }: OpenCodeInput): Promise<OpenCodeHooks> {
-  const sessions = new Sessions(directory);
+  const sessions = new OpenCodeSessions(directory);
   const guarded = async (act: () => Promise<void> | void) => {
     try {
       await act();

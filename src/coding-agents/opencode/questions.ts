@@ -21,7 +21,7 @@ export interface Asking {
   readonly messageId: string | undefined;
 }
 
-export class Questions {
+export class OpenCodeQuestions {
   readonly #open = new Map<string, Asking>();
   readonly #closed = new Set<string>();
 

@@ -13,7 +13,7 @@ import { field, wordOf } from "../../core/text.ts";
 import { HostSession } from "../hooks/host-session.ts";
 import { IN_PROCESS, TEXT } from "../hooks/limits.ts";
 import { surprise } from "../hooks/surprises.ts";
-import { askedOf, permissionOf, Questions } from "./questions.ts";
+import { askedOf, permissionOf, OpenCodeQuestions } from "./questions.ts";
 import type { HookQuestion } from "../hooks/question.ts";
 
 export interface OpenCodeEvent {
@@ -33,11 +33,11 @@ interface Shown {
   toldBy: string;
 }
 
-export class Sessions {
+export class OpenCodeSessions {
   readonly #directory: string;
   readonly #shown = new Map<string, Shown>();
   readonly #parents = new Map<string, string>();
-  readonly #questions = new Questions();
+  readonly #questions = new OpenCodeQuestions();
 
   constructor(directory: string) {
     this.#directory = directory;

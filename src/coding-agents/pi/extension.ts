@@ -41,7 +41,7 @@ const PROMPT = "ui_prompt";
 
 export function rollcallExtension(pi: PiApi): void {
   if (process.env["PI_SUBAGENT"] === "1") return;
-  const watch = new Watch();
+  const watch = new PromptWatch();
   const on = (event: string, handler: Handler) => pi.on(event, guarded(handler));
 
   on("session_start", (_, context) => watch.start(context));
@@ -74,7 +74,7 @@ export default rollcallExtension;
 const WATCHING = Symbol.for("rollcall.pi.watching");
 const shared = globalThis as { [WATCHING]?: { stop(): Promise<void> } };
 
-class Watch {
+class PromptWatch {
   session: HostSession | undefined;
   /** Whether this Pi says when a turn is over for good. */
   hasSettled = false;

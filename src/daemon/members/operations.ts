@@ -5,14 +5,14 @@ import type { ClusterOperations, MemberStatus } from "../../operations/cluster.t
 import type { Greeting } from "../../wires/members/server/service.ts";
 import type { Cluster } from "./cluster.ts";
 
-interface ClusterParts {
+interface OperationParts {
   readonly engine: Engine;
   readonly store: Store;
 }
 
 export function clusterOperations(
   cluster: Cluster,
-  { engine, store }: ClusterParts,
+  { engine, store }: OperationParts,
 ): ClusterOperations {
   return {
     status() {

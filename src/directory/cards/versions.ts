@@ -27,11 +27,11 @@ export function versionAsked(header: string): CardVersion {
   return header.startsWith("0") ? "0.3" : "1.0";
 }
 
-type Changes = ReadonlyMap<string, string>;
+type FieldChanges = ReadonlyMap<string, string>;
 
-const NONE: Changes = new Map();
+const NONE: FieldChanges = new Map();
 
-function changesFor(json: JsonObject, version: ListedVersion): Changes {
+function changesFor(json: JsonObject, version: ListedVersion): FieldChanges {
   const url = textIn(json, "url");
   const [first] = interfacesOf(json);
   switch (version) {
@@ -62,7 +62,7 @@ function bindingFor(transport: string): string {
   return name === "HTTP" ? "http" : "json-rpc/2.0";
 }
 
-function writeModel(json: JsonObject, model: CardModel, changes: Changes): string {
+function writeModel(json: JsonObject, model: CardModel, changes: FieldChanges): string {
   const written: string[] = [];
   for (const [name, field] of model.fields) {
     const found = json.members.get(name);

@@ -119,7 +119,7 @@ function streamValues(streams: readonly StreamAppend[]): readonly SqlValue[] {
   ];
 }
 
-interface Sending<Row> {
+interface RetriedCall<Row> {
   readonly send: (connection: Connection) => Promise<readonly Row[]>;
   /** Whether it may be sent again when nobody knows what became of it. */
   readonly isRepeatable: boolean;
@@ -131,7 +131,7 @@ class LostAnswer extends Error {}
 
 async function sent<Row>(
   session: PostgresSession,
-  sending: Sending<Row>,
+  sending: RetriedCall<Row>,
 ): Promise<{ readonly answer: Row; readonly isRepeated: boolean }> {
   const { withinMs, isRepeatable } = sending;
   const { retryMs, retryMostMs } = POSTGRES;
@@ -154,7 +154,7 @@ async function sent<Row>(
 /** Rejects when the time is over, whatever the server does meanwhile. */
 function attempt<Row>(
   session: PostgresSession,
-  { send }: Sending<Row>,
+  { send }: RetriedCall<Row>,
   endsMs: number,
 ): Promise<Row> {
   let used: Connection | undefined;

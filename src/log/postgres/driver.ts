@@ -74,7 +74,7 @@ export async function connect(
 /** That refused to begin a session as it should, and would each time. */
 const POOLERS = new WeakSet<PostgresUrl>();
 
-async function loadDriver(): Promise<Driver> {
+async function loadDriver(): Promise<PgModule> {
   try {
     return await import("pg");
   } catch (cause) {
@@ -83,7 +83,7 @@ async function loadDriver(): Promise<Driver> {
   }
 }
 
-interface Driver {
+interface PgModule {
   readonly Client: new (config: ClientConfig) => Client;
 }
 

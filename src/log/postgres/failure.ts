@@ -9,36 +9,44 @@
 import { RollcallError, type ErrorCode } from "../../core/errors.ts";
 
 /** By SQLSTATE, the whole of it or its class. */
-interface Verdict {
+interface FailureKind {
   readonly code: ErrorCode;
   readonly advice: string;
   readonly isPassing?: boolean;
 }
 
-const UNREACHABLE: Verdict = { code: "UNAVAILABLE", advice: "cannot be reached", isPassing: true };
-const BUSY: Verdict = { code: "UNAVAILABLE", advice: "did not get to it in time", isPassing: true };
-const FULL: Verdict = {
+const UNREACHABLE: FailureKind = {
+  code: "UNAVAILABLE",
+  advice: "cannot be reached",
+  isPassing: true,
+};
+const BUSY: FailureKind = {
+  code: "UNAVAILABLE",
+  advice: "did not get to it in time",
+  isPassing: true,
+};
+const FULL: FailureKind = {
   code: "STORAGE_FULL",
   advice: "has no room left: nothing was written; free some and it goes on",
 };
-const GONE: Verdict = {
+const GONE: FailureKind = {
   code: "STORAGE_CORRUPT",
   advice:
     "has lost tables of rollcall: restore them from a backup; to begin with an empty log, stop " +
     "all members and start them anew",
 };
-const DENIED: Verdict = {
+const DENIED: FailureKind = {
   code: "STORAGE_READ_ONLY",
   advice: "does not allow it: CREATE SCHEMA NAME AUTHORIZATION USER for the user of the URL",
 };
-const LOGIN: Verdict = {
+const LOGIN: FailureKind = {
   code: "UNAVAILABLE",
   advice:
     "refuses to let us in: check the user of the URL, and the password in log_credentials_file " +
     "or PGPASSWORD",
 };
 
-const VERDICTS: Readonly<Record<string, Verdict>> = {
+const VERDICTS: Readonly<Record<string, FailureKind>> = {
   "08": UNREACHABLE,
   "28": LOGIN,
   "3D000": { code: "UNAVAILABLE", advice: "has no such database: create it first" },
@@ -66,7 +74,7 @@ export function sqlState(error: unknown): string | undefined {
   return "severity" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-function verdictOn(error: unknown): Verdict | undefined {
+function verdictOn(error: unknown): FailureKind | undefined {
   const state = sqlState(error);
   if (state === undefined) return UNREACHABLE;
   return VERDICTS[state] ?? VERDICTS[state.slice(0, 3)] ?? VERDICTS[state.slice(0, 2)];

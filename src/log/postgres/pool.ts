@@ -6,7 +6,7 @@ import { RollcallError } from "../../core/errors.ts";
 import type { Connection } from "./driver.ts";
 import { POSTGRES } from "./limits.ts";
 
-interface Waiter {
+interface Borrower {
   readonly resolve: (connection: Connection) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -16,7 +16,7 @@ export class Pool {
   readonly #size: number;
   readonly #open = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  readonly #waiting: Waiter[] = [];
+  readonly #waiting: Borrower[] = [];
   /** Open, or about to be. */
   #count = 0;
   #isClosed = false;

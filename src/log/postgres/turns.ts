@@ -42,13 +42,13 @@ export interface ForgetCall extends Call<void> {
 export type WriteCall = LogCall | StreamsCall | ForgetCall;
 
 /** Calls that go together, of one kind. */
-export type Turn =
+export type AppendTurn =
   | { readonly kind: "log"; readonly calls: readonly LogCall[] }
   | { readonly kind: "streams"; readonly calls: readonly StreamsCall[] }
   | { readonly kind: "forget"; readonly calls: readonly ForgetCall[] };
 
 /** Takes from the front of the queue; nothing when it is empty. */
-export function takeTurn(queue: WriteCall[]): Turn | undefined {
+export function takeTurn(queue: WriteCall[]): AppendTurn | undefined {
   const [first] = queue;
   switch (first?.kind) {
     case undefined:

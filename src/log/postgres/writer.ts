@@ -11,7 +11,7 @@ import { STREAM_FENCED, postgresError, sqlState } from "./failure.ts";
 import { POSTGRES } from "./limits.ts";
 import type { PostgresSession } from "./session.ts";
 import { headsOf, joined, streamsOf, takeTurn } from "./turns.ts";
-import type { ForgetCall, StreamsCall, Turn, WriteCall } from "./turns.ts";
+import type { ForgetCall, StreamsCall, AppendTurn, WriteCall } from "./turns.ts";
 
 export class Writer {
   readonly #session: PostgresSession;
@@ -75,7 +75,7 @@ export class Writer {
     this.#isWriting = false;
   }
 
-  async #write(turn: Turn): Promise<void> {
+  async #write(turn: AppendTurn): Promise<void> {
     switch (turn.kind) {
       case "log":
         for (const call of turn.calls) call.resolve(await appendToLog(this.#session, call));

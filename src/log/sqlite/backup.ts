@@ -34,7 +34,7 @@ export interface BackupFacts {
   readonly sha256: string;
 }
 
-type Described = Omit<BackupFacts, "rollcall" | "version" | "bytes" | "sha256">;
+type BackupDescription = Omit<BackupFacts, "rollcall" | "version" | "bytes" | "sha256">;
 
 /** Under this name it is being made. */
 export function partOf(target: string): string {
@@ -86,7 +86,7 @@ function copyInto(database: Database, target: string): void {
 }
 
 /** Describes the copy that was made, syncs it and gives it its name. */
-function finish(target: string, described: Described): BackupFacts {
+function finish(target: string, described: BackupDescription): BackupFacts {
   const part = partOf(target);
   const bytes = fs.statSync(part).size;
   const sha256 = digestOf(part, bytes);

@@ -35,7 +35,7 @@ interface BatchRow extends AppendIds {
   readonly checksum: number | null;
 }
 
-type Row = BatchRow & Page;
+type PageRow = BatchRow & Page;
 
 type Bounds = Pick<Page, "first" | "last">;
 
@@ -124,7 +124,7 @@ export class Batches {
   }
 
   #readFew(chain: Chain, { after, through }: Span): Page | undefined {
-    const rows = this.#database.prepare<Row>(this.#rowsOf).all(...chain.scope, after, through);
+    const rows = this.#database.prepare<PageRow>(this.#rowsOf).all(...chain.scope, after, through);
     let page: Page | undefined;
     let before = rows[0] ? this.#before(chain, rows[0].first) : 0;
     for (const row of rows) {
@@ -137,7 +137,7 @@ export class Batches {
   }
 
   /** Gives the checksum up to and including the row. */
-  #checked(chain: Chain, row: Row, before: number): number {
+  #checked(chain: Chain, row: PageRow, before: number): number {
     const expected = running(row);
     if (expected === null) {
       this.#checkUnchecked(chain, row, row.row);

@@ -28,7 +28,7 @@ export interface CheckedFile {
 
 export const ALL_CHECKED: Unchecked = { log: 0, snapshot: 0, stream: 0, journal: 0 };
 
-type Column = string | number | null;
+type ColumnValue = string | number | null;
 
 /** Further by a text and the newline that parts it from the next one. */
 export function extended(before: number, text: string | Uint8Array): number {
@@ -40,7 +40,10 @@ function crcOf(text: string | Uint8Array, before: number): number {
   return text.length === 0 ? before : crc32(text, before);
 }
 
-export function checksumOf(columns: readonly Column[], text?: string | Uint8Array | null): number {
+export function checksumOf(
+  columns: readonly ColumnValue[],
+  text?: string | Uint8Array | null,
+): number {
   const described = crc32(JSON.stringify(columns));
   return text === undefined || text === null ? described : crcOf(text, described);
 }
@@ -67,7 +70,7 @@ export function checkSum({ path, what, expected, found }: Sum): void {
   if (expected !== found) throw corrupt(path, `${what}: the checksum is wrong`);
 }
 
-interface Row {
+interface UncheckedRow {
   readonly path: string;
   readonly what: string;
   readonly row: number;
@@ -76,6 +79,6 @@ interface Row {
 }
 
 /** Refuses a row without a checksum that should have one. */
-export function checkUnchecked({ path, what, row, unchecked }: Row): void {
+export function checkUnchecked({ path, what, row, unchecked }: UncheckedRow): void {
   if (row > unchecked) throw corrupt(path, `${what}: the checksum is missing`);
 }

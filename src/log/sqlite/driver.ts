@@ -25,7 +25,7 @@ export interface Database {
 /** A blob as a parameter: Node 22 takes an empty one for NULL. */
 export const BLOB = "ifnull(?, x'')";
 
-interface Driver {
+interface SqliteModule {
   readonly DatabaseSync: new (path: string, options: ConnectOptions) => Database;
 }
 
@@ -49,11 +49,11 @@ export async function connect(path: string, options: ConnectOptions = {}): Promi
   };
 }
 
-async function loadDriver(): Promise<Driver> {
+async function loadDriver(): Promise<SqliteModule> {
   const builtIn = builtInDriver();
   if (builtIn) return builtIn;
   try {
-    return (await import("@photostructure/sqlite")) as Driver;
+    return (await import("@photostructure/sqlite")) as SqliteModule;
   } catch (cause) {
     throw new RollcallError(
       "UNIMPLEMENTED",
@@ -64,11 +64,11 @@ async function loadDriver(): Promise<Driver> {
 }
 
 /** Node 22 would say on stderr that it is experimental, between our own words. */
-function builtInDriver(): Driver | undefined {
+function builtInDriver(): SqliteModule | undefined {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
   try {
-    return process.getBuiltinModule("node:sqlite") as Driver | undefined;
+    return process.getBuiltinModule("node:sqlite") as SqliteModule | undefined;
   } finally {
     process.emitWarning = emitWarning;
   }

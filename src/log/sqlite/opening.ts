@@ -18,7 +18,7 @@ import { Place } from "./place.ts";
 import { isEmpty } from "./schema.ts";
 import { lost, Tables } from "./tables.ts";
 import { readWal, type WalContent } from "./wal.ts";
-import { checkWal, readWitness, Witness, writeFloor } from "./witness.ts";
+import { checkWal, readWitness, HeadWitness, writeFloor } from "./witness.ts";
 import type { Testimony, WitnessedHead } from "./witness.ts";
 
 /** A writer needs longer for a commit only when the disk is slow, and then the file is at rest. */
@@ -37,7 +37,7 @@ export async function openTables(path: string, writtenBy: string): Promise<Opene
   if (bytes === undefined && testimony) writeFloor(path, testimony.floor);
   const database = await openDatabase(path);
   try {
-    const witness = new Witness(path, readWitness(path));
+    const witness = new HeadWitness(path, readWitness(path));
     const place = new Place(path);
     const tables = new Tables(database, { path, writtenBy, witness, place });
     if (bytes !== undefined && testimony?.head) tables.checkWitnessed(testimony.head);

@@ -56,7 +56,7 @@ const SQL = {
   gone: "DELETE FROM stream WHERE id = ?",
 };
 
-interface Stream {
+interface KnownStream {
   readonly id: number;
   readonly trimmed: number;
   readonly head: number;
@@ -82,7 +82,7 @@ export class StreamTables {
   readonly #database: Database;
   readonly #file: CheckedFile;
   readonly #blocks: Batches;
-  readonly #cache = new Map<string, Stream>();
+  readonly #cache = new Map<string, KnownStream>();
 
   constructor(database: Database, file: CheckedFile) {
     this.#database = database;
@@ -129,7 +129,7 @@ export class StreamTables {
     for (const row of found) this.#cache.set(row.name ?? "", this.#streamOf(row));
   }
 
-  #streamOf(row: StreamRow): Stream {
+  #streamOf(row: StreamRow): KnownStream {
     const { id, trimmed, head } = this.#checked(row);
     return { id, trimmed, head, running: this.#blocks.checksumAt(chainOf(row), Infinity) };
   }
@@ -169,7 +169,7 @@ export class StreamTables {
     return head;
   }
 
-  #createEmpty(name: string): Stream {
+  #createEmpty(name: string): KnownStream {
     const checksum = rowChecksum({ name, trimmed: 0, last: 0, base: null }, null);
     const { lastInsertRowid: id } = this.#database.prepare(SQL.createEmpty).run(name, checksum);
     return { id, trimmed: 0, head: 0, running: startOf(name) };
@@ -285,9 +285,9 @@ export class StreamTables {
 
 const NONE = { trimmed: 0, head: 0 };
 
-type Described = Pick<StreamRow, "name" | "trimmed" | "last" | "base">;
+type StreamDescription = Pick<StreamRow, "name" | "trimmed" | "last" | "base">;
 
-function rowChecksum({ name, trimmed, last, base }: Described, entries: Entries): number {
+function rowChecksum({ name, trimmed, last, base }: StreamDescription, entries: Entries): number {
   return checksumOf([name, trimmed, last, base], entries);
 }
 

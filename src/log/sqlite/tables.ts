@@ -31,7 +31,7 @@ import {
 } from "./schema.ts";
 import { Snapshots } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
-import { UNSYNCED_COMMITS, type Witness, type WitnessedHead } from "./witness.ts";
+import { UNSYNCED_COMMITS, type HeadWitness, type WitnessedHead } from "./witness.ts";
 
 const INSERT = `
   INSERT INTO log (last, first, entries, checksum, id, previous) VALUES (?, ?, ${BLOB}, ?, ?, ?)`;
@@ -42,12 +42,12 @@ export interface TablesOptions {
   readonly path: string;
   readonly writtenBy: string;
   /** Absent for readers. */
-  readonly witness?: Witness;
+  readonly witness?: HeadWitness;
   readonly place?: Place;
 }
 
 /** The end of the log, and where it begins. */
-interface Ends {
+interface TableEnds {
   readonly truncated: number;
   /** The checksum of what was truncated. */
   readonly base: number;
@@ -63,10 +63,10 @@ export class Tables {
   readonly #database: Database;
   readonly #writtenBy: string;
   readonly #file: CheckedFile;
-  readonly #witness: Witness | undefined;
+  readonly #witness: HeadWitness | undefined;
   readonly #place: Place | undefined;
   readonly #batches: Batches;
-  #ends: Ends;
+  #ends: TableEnds;
   /** Whether this program has written to the file since it was opened. */
   #isClaimed = false;
   #lookedAtMs = performance.now();
@@ -84,7 +84,7 @@ export class Tables {
     this.#ends = this.#readEnds();
   }
 
-  #readEnds(): Ends {
+  #readEnds(): TableEnds {
     const { truncated, base, head } = readEnds(this.#database);
     const running = this.#batches.checksumAt(logChain(base), Infinity);
     const id = this.#batches.newest([])?.id ?? truncatedId(this.#database);

@@ -73,7 +73,7 @@ interface FloorLine {
   readonly isOwed?: boolean;
 }
 
-export class Witness {
+export class HeadWitness {
   readonly #path: string;
   readonly #shared: WalIndex;
   #file: number | undefined;

@@ -143,12 +143,12 @@ export function replace(text: string, node: Node, value: unknown): string {
   return splice(text, { start: node.offset, end: endOf(node) }, JSON.stringify(value));
 }
 
-interface Span {
+interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
 
-function splice(text: string, place: Span | number, middle: string): string {
+function splice(text: string, place: TextSpan | number, middle: string): string {
   const { start, end } = typeof place === "number" ? { start: place, end: place } : place;
   return text.slice(0, start) + middle + text.slice(end);
 }

@@ -38,9 +38,9 @@ export function connectWith(ca?: string): Connect {
   };
 }
 
-type Target = Omit<Dial, "signal">;
+type DialTarget = Omit<Dial, "signal">;
 
-function openTls(dial: Target, ca: string | undefined): Socket {
+function openTls(dial: DialTarget, ca: string | undefined): Socket {
   const { tlsHost = "" } = dial;
   return connectTls({
     ...hostOf(dial),
@@ -51,6 +51,6 @@ function openTls(dial: Target, ca: string | undefined): Socket {
   });
 }
 
-function hostOf({ address, port }: Target): { readonly host: string; readonly port: number } {
+function hostOf({ address, port }: DialTarget): { readonly host: string; readonly port: number } {
   return { host: address, port };
 }

@@ -10,11 +10,11 @@ import { lookup } from "node:dns/promises";
 /** All addresses of a host name. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-type Lookup = (host: string) => Promise<readonly string[]>;
+type DnsLookup = (host: string) => Promise<readonly string[]>;
 
 const AT_ONCE = 2;
 
-export function limitedLookup(find: Lookup = addressesOf): Resolve {
+export function limitedLookup(find: DnsLookup = addressesOf): Resolve {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (host, signal) => {

@@ -34,7 +34,7 @@ export interface Feed {
   close(): void;
 }
 
-type Stream<Output extends DescMessage> = Feed | AsyncIterable<MessageShape<Output>>;
+type OutputStream<Output extends DescMessage> = Feed | AsyncIterable<MessageShape<Output>>;
 
 type HandlerOf<Method> = Method extends {
   readonly methodKind: infer Kind;
@@ -44,9 +44,9 @@ type HandlerOf<Method> = Method extends {
   ? Kind extends "unary"
     ? (request: MessageShape<Input>, call: GrpcCall) => Promise<MessageShape<Output>>
     : Kind extends "server_streaming"
-      ? (request: MessageShape<Input>, call: GrpcCall) => Stream<Output>
+      ? (request: MessageShape<Input>, call: GrpcCall) => OutputStream<Output>
       : Kind extends "bidi_streaming"
-        ? (requests: AsyncIterable<MessageShape<Input>>, call: GrpcCall) => Stream<Output>
+        ? (requests: AsyncIterable<MessageShape<Input>>, call: GrpcCall) => OutputStream<Output>
         : never
   : never;
 

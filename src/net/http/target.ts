@@ -54,7 +54,7 @@ function placeOf({ url, context }: TargetFlags, env: Environment): Target {
 
 type SourcedValue = readonly [source: string, value: string | undefined];
 
-interface Choice {
+interface TargetChoice {
   readonly source: string;
   readonly url?: string;
   readonly context?: string;
@@ -64,7 +64,7 @@ interface Choice {
 function choice(
   [bySource, url]: SourcedValue,
   [nameSource, context]: SourcedValue,
-): Choice | undefined {
+): TargetChoice | undefined {
   if (url && context) {
     const message = `${bySource} and ${nameSource} are two ways to name a daemon: give one of them`;
     throw invalidArgument(message);

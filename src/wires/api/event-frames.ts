@@ -35,13 +35,13 @@ export function errorFrame(error: unknown): Buffer {
   return Buffer.from(`event: error\ndata: ${refusalOf(error).body}\n\n`);
 }
 
-interface Facts {
+interface FrameFacts {
   readonly sequence: number;
   readonly [name: string]: unknown;
 }
 
 /** A state as it is after an event: its sequence is the id, if one can go on from there. */
-export function factFrame(kind: string, facts: Facts, isPlace = true): Buffer {
+export function factFrame(kind: string, facts: FrameFacts, isPlace = true): Buffer {
   const id = isPlace ? `id: ${facts.sequence}\n` : "";
   return Buffer.from(`${id}event: ${kind}\ndata: ${JSON.stringify(facts)}\n\n`);
 }

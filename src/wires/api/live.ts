@@ -21,7 +21,7 @@ import { requestsSource } from "./live-outpost.ts";
 import type { SseSource } from "./sse.ts";
 
 /** Where a stream begins, and for whom. */
-interface Place {
+interface StreamContext {
   /** The id of the last event that it has, as its header says. */
   readonly lastEventId: string | undefined;
   /** The subscriber. */
@@ -36,7 +36,11 @@ export interface Live<In extends z.ZodObject = z.ZodObject> {
   /** It remembers the whole fleet, and so there may be fewer of them. */
   readonly isLooker?: boolean;
   /** Resolves with how it starts; rejects with why it cannot. */
-  prepare(services: OperationServices, input: z.output<In>, place: Place): Promise<() => SseSource>;
+  prepare(
+    services: OperationServices,
+    input: z.output<In>,
+    place: StreamContext,
+  ): Promise<() => SseSource>;
 }
 
 function live<In extends z.ZodObject>(described: Live<In>): Live {

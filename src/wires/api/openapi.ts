@@ -9,15 +9,15 @@ import { operations, type Table } from "../../operations/table.ts";
 import { DIRECTORY_EVENTS, LIVE, type Live } from "./live.ts";
 import { exampleOf, type Schema, type Schemas } from "./openapi-example.ts";
 
-type Json = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface OpenApi {
   readonly openapi: string;
-  readonly info: Json;
-  readonly tags: readonly Json[];
+  readonly info: JsonSchema;
+  readonly tags: readonly JsonSchema[];
   /** By path, then by method. */
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  readonly components: { readonly schemas: Schemas; readonly responses: Json };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
+  readonly components: { readonly schemas: Schemas; readonly responses: JsonSchema };
 }
 
 /** Schemas by their name, which others refer to. */
@@ -93,7 +93,7 @@ function linesOf(value: unknown, indent: string): string {
 
 export function openApi(): OpenApi {
   const schemas: Components = {};
-  const paths: Record<string, Record<string, Json>> = {};
+  const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, operation] of operations()) {
     const method = operation.effect === "reads" ? "get" : "post";
     paths[operation.path] = { [method]: operationOf(name, operation, schemas) };
@@ -126,7 +126,7 @@ export function openApi(): OpenApi {
   };
 }
 
-function operationOf(name: string, operation: Operation, components: Components): Json {
+function operationOf(name: string, operation: Operation, components: Components): JsonSchema {
   const { brief, about, access, path, input, output, effect } = operation;
   const live: Live | undefined = LIVE[name as keyof typeof LIVE];
   const told = live ? `\n\nWith \`Accept: text/event-stream\` it is told live: ${live.about}` : "";
@@ -145,7 +145,11 @@ function operationOf(name: string, operation: Operation, components: Components)
   };
 }
 
-function streamOf(name: string, live: Pick<Live, "about" | "input">, components: Components): Json {
+function streamOf(
+  name: string,
+  live: Pick<Live, "about" | "input">,
+  components: Components,
+): JsonSchema {
   return {
     ...named(name, "Follow the events"),
     description: live.about,
@@ -154,7 +158,7 @@ function streamOf(name: string, live: Pick<Live, "about" | "input">, components:
   };
 }
 
-function plain(name: string, brief: string, type: string): Json {
+function plain(name: string, brief: string, type: string): JsonSchema {
   const content = { [type]: {} };
   return {
     ...named(name, brief),
@@ -162,12 +166,16 @@ function plain(name: string, brief: string, type: string): Json {
   };
 }
 
-function named(name: string, summary: string): Json {
+function named(name: string, summary: string): JsonSchema {
   const [tag] = name.split(".");
   return { operationId: name, tags: [tag], summary };
 }
 
-function parametersOf(path: string, shape: z.ZodRawShape, components: Components): readonly Json[] {
+function parametersOf(
+  path: string,
+  shape: z.ZodRawShape,
+  components: Components,
+): readonly JsonSchema[] {
   const { properties = {}, required = [] } = schemaOf(z.object(shape), "input", components);
   return Object.entries(properties).map(([name, { description, ...schema }]) => {
     const isInPath = path.includes(`{${name}}`);
@@ -181,11 +189,11 @@ function parametersOf(path: string, shape: z.ZodRawShape, components: Components
   });
 }
 
-function bodyOf(schema: Schema, components: Components): Json {
+function bodyOf(schema: Schema, components: Components): JsonSchema {
   return { required: true, content: jsonContent(schema, components) };
 }
 
-function jsonContent(schema: Schema, components: Components): Json {
+function jsonContent(schema: Schema, components: Components): JsonSchema {
   return { "application/json": { schema, example: exampleOf(schema, components) } };
 }
 

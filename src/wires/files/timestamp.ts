@@ -75,18 +75,18 @@ export function writeTimestamp(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }
 
-type Parts = Readonly<Record<string, string | undefined>>;
+type MatchedParts = Readonly<Record<string, string | undefined>>;
 
-function numberOf(parts: Parts, name: string): number {
+function numberOf(parts: MatchedParts, name: string): number {
   return Number(parts[name] ?? parts[`${name}_`] ?? 0);
 }
 
-function microsecondsOf(parts: Parts, name: string): number {
+function microsecondsOf(parts: MatchedParts, name: string): number {
   const digits = parts[name] ?? "";
   return Number(digits.slice(0, 6).padEnd(6, "0"));
 }
 
-function momentOf(parts: Parts): number | undefined {
+function momentOf(parts: MatchedParts): number | undefined {
   const [year, month, day] = [
     numberOf(parts, "year"),
     numberOf(parts, "month"),
@@ -107,7 +107,7 @@ function momentOf(parts: Parts): number | undefined {
 }
 
 /** How far the zone is ahead of UTC; nothing without a zone, NaN when it is a day or more. */
-function zoneOf(parts: Parts): number | undefined {
+function zoneOf(parts: MatchedParts): number | undefined {
   if (parts["sign"] === undefined) return undefined;
   const seconds =
     numberOf(parts, "zone_hour") * 3600 +

@@ -29,7 +29,7 @@ const NEWS: Readonly<Record<string, readonly ServerEvent[]>> = {
   directory: [{ kind: "resource_updated", uri: AGENTS_URI }, { kind: "resources_list_changed" }],
 };
 
-export class Changes {
+export class ResourceChanges {
   readonly #options: ChangeFeedOptions;
   readonly #feeds = new Map<Fleet, ChangeFeed>();
 

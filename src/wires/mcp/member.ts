@@ -21,7 +21,7 @@ import { newAgentKey, secretHash } from "../../machine/secrets.ts";
 import { forModel } from "./data.ts";
 import { MEMBER } from "./limits.ts";
 
-export interface MemberOptions {
+export interface McpMemberOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   /** The caller that the connection is. */
@@ -31,13 +31,13 @@ export interface MemberOptions {
 }
 
 export class McpMember {
-  readonly #options: MemberOptions;
+  readonly #options: McpMemberOptions;
   #joining: Promise<Actor> | undefined;
   #actor: Actor | undefined;
   #stopHeartbeat: () => void = () => undefined;
   #isClosed = false;
 
-  constructor(options: MemberOptions) {
+  constructor(options: McpMemberOptions) {
     this.#options = options;
   }
 

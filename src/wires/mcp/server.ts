@@ -20,7 +20,7 @@ import { servicesFor } from "../../operations/sight.ts";
 import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
 import { mayDo, type ToolCaller, type Ground } from "./caller.ts";
-import type { Changes } from "./changes.ts";
+import type { ResourceChanges } from "./changes.ts";
 import { forModel } from "./data.ts";
 import { LEASE_TOOLS } from "./lease-tools.ts";
 import { McpMember } from "./member.ts";
@@ -51,7 +51,7 @@ export interface ServerOptions {
   readonly ground: Ground;
   readonly by: By;
   readonly version: string;
-  readonly changes: Changes;
+  readonly changes: ResourceChanges;
   /** The state of a kept connection; a single request has none. */
   readonly connection?: {
     readonly era: "legacy" | "modern";

@@ -12,13 +12,13 @@ import {
 } from "@modelcontextprotocol/server";
 import type { By } from "../../core/by.ts";
 import { mayDo, type Ground } from "./caller.ts";
-import type { Changes } from "./changes.ts";
+import type { ResourceChanges } from "./changes.ts";
 import { forModel } from "./data.ts";
 import { MCP } from "./limits.ts";
 import { accessOf, AGENTS_URI, isWatchable } from "./resources.ts";
 
 export interface SubscriptionOptions {
-  readonly changes: Changes;
+  readonly changes: ResourceChanges;
   /** With the fleet as the subscriber sees it. */
   readonly ground: Ground;
   readonly by: By;

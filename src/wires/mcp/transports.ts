@@ -21,7 +21,7 @@ import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
 import { servicesFor } from "../../operations/sight.ts";
 import type { HttpContext } from "../route.ts";
 import type { Ground } from "./caller.ts";
-import { Changes } from "./changes.ts";
+import { ResourceChanges } from "./changes.ts";
 import { Connections } from "./connections.ts";
 import { MCP } from "./limits.ts";
 import { mcpServer, type ServerOptions } from "./server.ts";
@@ -50,7 +50,7 @@ const LISTENERS = { limit: MCP.listeners, noun: "streams of MCP" } as const;
 
 export class Transports {
   readonly #options: McpOptions;
-  readonly #changes: Changes;
+  readonly #changes: ResourceChanges;
   readonly #sessions: McpSessions;
   readonly #connections: Connections;
   /** Of single requests, until their answers are over. */
@@ -59,7 +59,7 @@ export class Transports {
 
   constructor(options: McpOptions) {
     this.#options = options;
-    this.#changes = new Changes(options);
+    this.#changes = new ResourceChanges(options);
     this.#sessions = new McpSessions(options);
     this.#connections = new Connections(options);
   }

@@ -29,7 +29,7 @@ import { Outgoing, type Told } from "./outgoing.ts";
 import { policyDigest, type SharePolicy } from "./policy.ts";
 import { Steps } from "./steps.ts";
 
-export interface FeedOptions {
+export interface TeamFeedOptions {
   readonly engine: Pick<Engine, "watch" | "read" | "peek" | "head">;
   readonly names: HostNames;
   readonly policy: SharePolicy;
@@ -41,8 +41,8 @@ export interface Beginning {
   readonly whole?: readonly Step[];
 }
 
-export class Feed {
-  readonly #options: FeedOptions;
+export class TeamFeed {
+  readonly #options: TeamFeedOptions;
   readonly #policy: string;
   readonly #outgoing: Outgoing;
   /** Sources that are told as they are, and were at work when they last were. */
@@ -54,7 +54,7 @@ export class Feed {
   /** Where the team stands. */
   #sent: { readonly sequence: number; readonly cursor: string } = { sequence: 0, cursor: "" };
 
-  constructor(options: FeedOptions) {
+  constructor(options: TeamFeedOptions) {
     this.#options = options;
     this.#policy = policyDigest(options.policy);
     this.#outgoing = new Outgoing(options);

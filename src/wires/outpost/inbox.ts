@@ -20,7 +20,7 @@ export interface InboxOptions {
 }
 
 /** The answer to the team: a refusal, or nothing beside the id. */
-export interface Outcome {
+export interface RequestOutcome {
   readonly id: string;
   readonly code?: ErrorCode;
   readonly message?: string;
@@ -34,12 +34,12 @@ const REQUEST = z.looseObject({
 
 const CANCEL = z.looseObject({ jobId: z.string(), reason: z.string() });
 
-interface Doing {
+interface RequestKind {
   readonly needs: Accept;
   run(engine: InboxOptions["engine"], request: unknown, by: By): Promise<unknown>;
 }
 
-const KINDS: Readonly<Record<string, Doing>> = {
+const KINDS: Readonly<Record<string, RequestKind>> = {
   "job.cancel": {
     needs: "jobs",
     async run(engine, request, by) {
@@ -57,7 +57,7 @@ export class Inbox {
   }
 
   /** Nothing for what is no request. */
-  async take(text: string): Promise<Outcome | undefined> {
+  async take(text: string): Promise<RequestOutcome | undefined> {
     const request = REQUEST.safeParse(JSON.parse(text));
     if (!request.success) return undefined;
     const { id } = request.data;

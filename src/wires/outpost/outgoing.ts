@@ -24,7 +24,7 @@ export interface Told {
 
 export class Outgoing {
   readonly #options: OutgoingOptions;
-  readonly #said = new Map<string, Said>();
+  readonly #said = new Map<string, LastReport>();
 
   constructor(options: OutgoingOptions) {
     this.#options = options;
@@ -52,14 +52,14 @@ export class Outgoing {
   }
 }
 
-interface Said {
+interface LastReport {
   readonly digest: string;
   readonly activeAtMs: number;
 }
 
-const ENDED: Said = { digest: "", activeAtMs: 0 };
+const ENDED: LastReport = { digest: "", activeAtMs: 0 };
 
-function saidIn({ agentId, links, facts }: Report): Said {
+function saidIn({ agentId, links, facts }: Report): LastReport {
   const { lastActivityAtMs = 0, ...said } = facts;
   const digest = digestOf(JSON.stringify([agentId, links, said]));
   return { digest, activeAtMs: lastActivityAtMs };

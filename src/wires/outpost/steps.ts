@@ -1,6 +1,7 @@
 /**
  * A message to the team, as steps that it takes whole or not at all. A step ends where an event of
- * our log does; it has one report of an agent at most, since that may change what the next one means.
+ * our log does; it has one report of an agent at most, since that may change what the next one
+ * means.
  */
 import { OUTPOST } from "../../core/limits.ts";
 import type { Report } from "../../core/reports.ts";

@@ -22,7 +22,7 @@ import { backOff, linked, pause, unlessAborted } from "../../machine/waiting.ts"
 import { incompatible } from "../../net/http/refusal.ts";
 import type { Step, WholePart } from "../../outposts/outposts.ts";
 import { Awaited } from "./awaited.ts";
-import { Feed } from "./feed.ts";
+import { TeamFeed } from "./feed.ts";
 import { Inbox } from "./inbox.ts";
 import { UPLINK } from "./limits.ts";
 import type { Team } from "./link.ts";
@@ -77,11 +77,11 @@ const TAKEN = z.looseObject({
 });
 
 /** One session with the team's daemon. */
-interface Session {
+interface JoinedSession {
   readonly link: Team;
   readonly session: string;
   readonly beatMs: number;
-  readonly feed: Feed;
+  readonly feed: TeamFeed;
   readonly signal: AbortSignal;
 }
 
@@ -147,7 +147,7 @@ export class Uplink {
       const { host, session, cursor, beatMs } = read(JOINED, answer);
       this.#counts.joins += 1;
       this.#status = { ...this.#status, host };
-      const feed = new Feed({ engine, names: new HostNames(host, ownHosts), policy });
+      const feed = new TeamFeed({ engine, names: new HostNames(host, ownHosts), policy });
       this.#leave = () => this.#sayGoodbye(link, session);
       const following = this.#follow(link, session, signal).catch((error: unknown) =>
         ending.abort(error),
@@ -176,7 +176,7 @@ export class Uplink {
     }
   }
 
-  async #tell(session: Session, joinedAt: string): Promise<never> {
+  async #tell(session: JoinedSession, joinedAt: string): Promise<never> {
     const { clock } = this.#options;
     const { feed, link, signal } = session;
     const { whole } = await unlessAborted(feed.begin(joinedAt), signal);
@@ -201,7 +201,7 @@ export class Uplink {
   }
 
   /** Resolves to the cursor that the team has then. */
-  async #send(session: Session, from: string, { steps, isWhole }: Telling): Promise<string> {
+  async #send(session: JoinedSession, from: string, { steps, isWhole }: Telling): Promise<string> {
     const parts = split(steps);
     let cursor = from;
     for (const [i, part] of parts.entries()) {
@@ -213,7 +213,7 @@ export class Uplink {
   }
 
   /** Waits where the team says that it is too much: the rest stays in the log meanwhile. */
-  async #take({ link, session, signal }: Session, body: TakeBody): Promise<void> {
+  async #take({ link, session, signal }: JoinedSession, body: TakeBody): Promise<void> {
     for (;;) {
       try {
         const answer = await link.post("/v1/outposts/take", { session, ...body }, signal);

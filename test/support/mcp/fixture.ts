@@ -5,7 +5,7 @@ import { openEngine, type Fixture } from "../engine/fixture.ts";
 import { permitBy } from "../../../src/operations/access.ts";
 import { Fleet } from "../../../src/fleet/fleet.ts";
 import type { AgentSearchQuery } from "../../../src/search/agent-search.ts";
-import { Changes } from "../../../src/wires/mcp/changes.ts";
+import { ResourceChanges } from "../../../src/wires/mcp/changes.ts";
 import type { McpDirectory, ListedAgent } from "../../../src/wires/mcp/directory.ts";
 import { mcpServer } from "../../../src/wires/mcp/server.ts";
 import type { McpOptions } from "../../../src/wires/mcp/transports.ts";
@@ -51,7 +51,7 @@ export interface TestGround extends Fixture {
   readonly directory: MemoryDirectory;
   readonly faults: unknown[];
   readonly options: McpOptions;
-  readonly changes: Changes;
+  readonly changes: ResourceChanges;
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function openGround(): Promise<TestGround> {
     onFault: (error) => faults.push(error),
     onTrouble: (_what, error) => faults.push(error),
   };
-  const changes = new Changes(options);
+  const changes = new ResourceChanges(options);
   return {
     ...fixture,
     directory,

@@ -50,13 +50,13 @@ export function applyUpdate(session: AcpSession, params: unknown, context: Updat
   change(session, { variant, update, context });
 }
 
-interface Change {
+interface VariantUpdate {
   readonly variant: string;
   readonly update: unknown;
   readonly context: UpdateContext;
 }
 
-function change(session: AcpSession, { variant, update, context }: Change): void {
+function change(session: AcpSession, { variant, update, context }: VariantUpdate): void {
   switch (variant) {
     case "agent_thought_chunk":
     case "agent_thought":

@@ -17,7 +17,7 @@ export interface ConversationOptions {
   readonly note: (sender: FrameSender, chunk: Buffer) => void;
 }
 
-export class Conversation {
+export class ProxyConversation {
   /** How the agent ended; rejects when it could not be started. */
   readonly over: Promise<ProcessExit>;
   readonly #toClient: Pump;

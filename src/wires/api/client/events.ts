@@ -58,7 +58,7 @@ export async function* followEvents(
   link: DaemonLink,
   options: EventsOptions,
 ): AsyncGenerator<StreamItem> {
-  const stream = new EventStream(base, link, options);
+  const stream = new EventConnection(base, link, options);
   try {
     yield* stream.items();
   } catch (error) {
@@ -66,7 +66,7 @@ export async function* followEvents(
   }
 }
 
-class EventStream {
+class EventConnection {
   readonly #base: string;
   readonly #link: DaemonLink;
   readonly #options: EventsOptions;

@@ -266,11 +266,11 @@ export class ServerConnection implements TransportListener, AlarmListener {
   }
 }
 
-type FirstFrame =
+type HelloFrame =
   | { readonly ok: true; readonly message: Hello }
   | { readonly ok: false; readonly error: ArcpError; readonly answered: AnsweredRequest };
 
-function helloOf(decoded: DecodeResult<ClientMessage>): FirstFrame {
+function helloOf(decoded: DecodeResult<ClientMessage>): HelloFrame {
   if (!decoded.ok) return { ok: false, ...frameRefusal(decoded) };
   const { message } = decoded;
   if (message.type === "session.hello") return { ok: true, message };

@@ -49,7 +49,7 @@ type FrameContents = Pick<JobFrame, "job" | "entry" | "outcome">;
 const SPAN_LENGTH = 48;
 
 /** Where in its stream a frame's number stands. */
-interface Mark {
+interface FrameMark {
   readonly seq: number;
   readonly position: number;
 }
@@ -77,7 +77,7 @@ export class LiveSession implements Owner, StreamWriter {
   readonly #batches: FrameBatch[] = [];
   /** The position of the last span, and where some of the numbers stand. */
   #spans = 0;
-  readonly #marks: Mark[] = [];
+  readonly #marks: FrameMark[] = [];
 
   constructor(sessions: LiveSessions, entry: SessionEntry) {
     this.#sessions = sessions;

@@ -128,7 +128,7 @@ export function webSocketTransport(
 }
 
 /** Gathers what is sent in a turn. */
-interface Outbox {
+interface FrameOutbox {
   /** Calls when it has left. */
   add(frame: string, onSent: () => void): void;
   /** Handed over, and not to the socket yet. */
@@ -136,7 +136,7 @@ interface Outbox {
   flush(): void;
 }
 
-class PlainOutbox implements Outbox {
+class PlainOutbox implements FrameOutbox {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #onWritten: () => void;
@@ -168,7 +168,7 @@ class PlainOutbox implements Outbox {
   };
 }
 
-class MaskedOutbox implements Outbox {
+class MaskedOutbox implements FrameOutbox {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly gathered = 0;
@@ -198,11 +198,11 @@ class MaskedOutbox implements Outbox {
 class WebSocketTransport implements Transport {
   readonly maxFrameBytes = TRANSPORT.outboundBytes;
   readonly #socket: WebSocket;
-  readonly #outbox: Outbox;
+  readonly #outbox: FrameOutbox;
   #listener: TransportListener | undefined;
   #ending: TransportEnding | undefined;
 
-  constructor(socket: WebSocket, outbox: Outbox) {
+  constructor(socket: WebSocket, outbox: FrameOutbox) {
     this.#socket = socket;
     this.#outbox = outbox;
     // Nothing is read until somebody listens.
