@@ -62,12 +62,13 @@ export class AppServer {
 
   async #introduce(): Promise<void> {
     const introduction = { clientInfo: CLIENT, capabilities: { experimentalApi: true } };
-    if ((await this.ask("initialize", introduction)) === undefined) return this.close();
+    const answer = await this.ask("initialize", introduction);
+    if (answer === undefined || answer === null) return this.close();
     this.#send({ method: "initialized" });
     await guarded(this.#options.onReady);
   }
 
-  /** Its result; nothing where it refused, did not answer in time, or went away. */
+  /** Its result; null where it refused, nothing where it did not answer in time, or went away. */
   async ask(method: string, params: object): Promise<unknown> {
     const isOpen = this.#socket.readyState === WebSocket.OPEN;
     if (!isOpen || this.#waiting.size >= APP_SERVER.asked) return undefined;
@@ -98,7 +99,8 @@ export class AppServer {
     const message = parseJson(data.toString());
     const [id, method] = [field(message, "id"), field(message, "method")];
     // Requests of the app-server are for its terminals to answer.
-    if (typeof method !== "string") return this.#settle(Number(id), field(message, "result"));
+    if (typeof method !== "string")
+      return this.#settle(Number(id), field(message, "result") ?? null);
     if (id !== undefined) return;
     const emittedAtMs = field(message, "emittedAtMs");
     const atMs = typeof emittedAtMs === "number" ? emittedAtMs : Date.now();

@@ -1,14 +1,19 @@
 /** A thread that a terminal of Codex began, and where that terminal is. */
 import type { Seat } from "../hooks/fact.ts";
 import type { HookSession } from "../hooks/session.ts";
+import type { Seating } from "../hooks/witness.ts";
 import { field } from "../../core/text.ts";
 import { announce } from "./announce.ts";
 import type { AppServer } from "./app-server.ts";
 import { seatOf, TERMINAL_TOOLS } from "./seat.ts";
 
-export async function seatIn(server: AppServer, threadId: string): Promise<Seat | undefined> {
+/** In which terminal a thread is, or that it is in none; nothing where that is not said. */
+export async function seatingIn(server: AppServer, threadId: string): Promise<Seating | undefined> {
   const asked = { threadId, serverName: TERMINAL_TOOLS, detail: "toolsAndAuthOnly" };
-  return seatOf(await server.ask("mcpServerStatus/list", asked));
+  const listed = await server.ask("mcpServerStatus/list", asked);
+  if (listed === undefined) return undefined;
+  const seat = seatOf(listed);
+  return seat ? { seat } : {};
 }
 
 interface Begun {
@@ -24,7 +29,7 @@ export async function welcome(server: AppServer, begun: Begun): Promise<Seat | u
   // Titles are made in threads that nobody sees.
   const isPersons = field(thread, "ephemeral") !== true && typeof parent !== "string";
   if (typeof sessionId !== "string" || !isPersons) return undefined;
-  const seat = await seatIn(server, sessionId);
+  const seat = (await seatingIn(server, sessionId))?.seat;
   if (seat) announce({ sessionId, workspace: field(thread, "cwd"), seat, beside, atMs });
   return seat;
 }

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { FakeAppServer } from "../../../test/support/coding-agents/app-server.ts";
 import { shows, statuses, useStage } from "../../../test/support/coding-agents/in-process.ts";
 import { systemClock } from "../../machine/clock.ts";
@@ -50,6 +50,15 @@ async function recorded(): Promise<FakeAppServer> {
   });
   server.answers.set("mcpServerStatus/list", () => ({ data: [] }));
   return server;
+}
+
+/** The terminal is this process. */
+async function terminalTools() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const data = [{ name: TERMINAL_TOOLS, httpOrigin: `http://127.0.0.1:${port}` }];
+  return { listed: { data }, [Symbol.dispose]: () => void server.close() };
 }
 
 /** All that it said by itself. */
@@ -122,15 +131,44 @@ describe("a session of Codex", () => {
   });
 });
 
-describe("a daemon beside Codex", () => {
-  async function terminalTools() {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const data = [{ name: TERMINAL_TOOLS, httpOrigin: `http://127.0.0.1:${port}` }];
-    return { listed: { data }, [Symbol.dispose]: () => void server.close() };
-  }
+describe("where the app-server is slow", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
 
+  test("a session stays in its terminal while it is not said where that is", async () => {
+    await using server = await recorded();
+    using terminal = await terminalTools();
+    server.answers.set("mcpServerStatus/list", () => terminal.listed);
+    using session = attended();
+    await vi.waitFor(() => expect(session.state()).toBe("idle"));
+    const seating = { seat: { process: { pid: process.pid } } };
+    await vi.waitFor(() => expect(session.witness.seating?.()).toMatchObject(seating));
+    server.answers.delete("mcpServerStatus/list");
+    const asked = server.asked.length;
+    const status = { type: "active", activeFlags: [] };
+    server.tell({ method: "thread/status/changed", params: { threadId: ID, status } });
+    await vi.waitFor(() => expect(server.asked.length).toBeGreaterThan(asked));
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    expect(session.witness.seating?.()).toMatchObject(seating);
+  });
+
+  test("a session is shown when its terminal is named at last", async () => {
+    await using server = await recorded();
+    using terminal = await terminalTools();
+    let name: (listed: object) => void = () => undefined;
+    const named = new Promise<object>((resolve) => (name = resolve));
+    server.answers.set("mcpServerStatus/list", () => named);
+    writeFileSync(join(stage.home, "hooks.json"), '"/bin/rollcall hook codex"');
+    const discovery = new CodexDiscovery(systemClock);
+    await vi.waitFor(() => expect(server.asked).toContain("mcpServerStatus/list"));
+    await vi.advanceTimersByTimeAsync(20_000);
+    name(terminal.listed);
+    await shows(stage, "idle");
+    discovery.close();
+  });
+});
+
+describe("a daemon beside Codex", () => {
   test("shows a session when its terminal opens, and no thread that nobody sees", async () => {
     await using server = await recorded();
     using terminal = await terminalTools();

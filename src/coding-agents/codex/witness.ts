@@ -9,16 +9,15 @@
  * A terminal that clears its session begins another thread and says nothing of the first: that one
  * is over once it rests. The new one is announced, as its first hook comes with its first prompt.
  */
-import type { Seat } from "../hooks/fact.ts";
 import { APP_SERVER, WITNESS } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
 import { surprise } from "../hooks/surprises.ts";
 import { FileTail } from "../hooks/tail.ts";
-import type { Witness } from "../hooks/witness.ts";
+import type { Seating, Witness } from "../hooks/witness.ts";
 import { field } from "../../core/text.ts";
 import { AppServer, controlSocket, type AppServerNotice } from "./app-server.ts";
-import { seatIn, welcome } from "./begun.ts";
+import { seatingIn, welcome } from "./begun.ts";
 import { endOfLastTurn } from "./conversation.ts";
 import { presenceOf, stateOf, type Thread } from "./threads.ts";
 
@@ -32,7 +31,7 @@ class CodexWitness implements Witness {
   readonly #threads = new Map<string, Thread>();
   readonly #conversation: FileTail<Presence | undefined>;
   #server: AppServer | undefined;
-  #seating: { readonly seat?: Seat } | undefined;
+  #seating: Seating | undefined;
   #session: HookSession | undefined;
   /** Since when its terminal is at another thread. */
   #leftAtMs: number | undefined;
@@ -65,7 +64,7 @@ class CodexWitness implements Witness {
     return presence ? { ...presence, ...failureOf(ended) } : ended;
   }
 
-  seating(): { readonly seat?: Seat } | undefined {
+  seating(): Seating | undefined {
     return this.#seating;
   }
 
@@ -122,8 +121,8 @@ class CodexWitness implements Witness {
   }
 
   async #sit(server: AppServer): Promise<void> {
-    const seat = await seatIn(server, this.#id);
-    this.#seating = seat ? { seat } : {};
+    // One that is too busy to say says nothing new.
+    this.#seating = (await seatingIn(server, this.#id)) ?? this.#seating;
     this.#noticed();
   }
 

@@ -68,8 +68,11 @@ export const WITNESS = {
 } as const;
 
 export const APP_SERVER = {
-  /** It answers within milliseconds, or is not the program that we take it for. */
-  patienceMs: 5 * SECOND,
+  /**
+   * It answers within milliseconds, on a machine that is very busy within seconds: an answer that
+   * is given up leaves a terminal without its row. Beyond, it is not the program we take it for.
+   */
+  patienceMs: 60 * SECOND,
   /** A thread's tools with their descriptions are the longest that it is asked for. */
   messageBytes: 16 * MIB,
   /** Questions under way: as many threads as a person has, and more. */

@@ -10,7 +10,8 @@ import type { Stage } from "../stage.ts";
 const REASON = "(May I run this outside the sandbox?)";
 
 const MANNERS: Manners = {
-  ready: "for shortcuts",
+  // The name of its model comes with its session, all else on its first screen before.
+  ready: /^ {2}gpt-5-codex/m,
   busy: "esc to interrupt",
   dialog: "Would you like",
   choice: "Would you like",

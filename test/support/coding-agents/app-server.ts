@@ -13,7 +13,7 @@ type Answer = (params: unknown) => unknown;
 
 export class FakeAppServer implements AsyncDisposable {
   readonly path: string;
-  /** By method. A method without one gets no answer. */
+  /** By method, maybe later. A method without one gets no answer. */
   readonly answers = new Map<string, Answer>([["initialize", () => ({})]]);
   /** What clients asked, in order. */
   readonly asked: string[] = [];
@@ -25,7 +25,7 @@ export class FakeAppServer implements AsyncDisposable {
     mkdirSync(folder, { recursive: true });
     this.path = join(folder, "app-server-control.sock");
     this.#sockets.on("connection", (socket) => {
-      socket.on("message", (data: Buffer) => this.#hear(socket, JSON.parse(data.toString())));
+      socket.on("message", (data: Buffer) => void this.#hear(socket, JSON.parse(data.toString())));
     });
   }
 
@@ -50,11 +50,12 @@ export class FakeAppServer implements AsyncDisposable {
     await new Promise((resolve) => this.#http.close(resolve));
   }
 
-  #hear(socket: WebSocket, message: unknown): void {
+  async #hear(socket: WebSocket, message: unknown): Promise<void> {
     const [id, method] = [field(message, "id"), String(field(message, "method"))];
     this.asked.push(method);
     const answer = this.answers.get(method);
     if (id === undefined || !answer) return;
-    socket.send(JSON.stringify({ id, result: answer(field(message, "params")) }));
+    const result = await answer(field(message, "params"));
+    socket.send(JSON.stringify({ id, result }));
   }
 }
