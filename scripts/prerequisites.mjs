@@ -67,6 +67,12 @@ export const H2SPEC = join(goPrograms, "h2spec");
 export const PREREQUISITES = [
   { name: "tmpfs", need: "a small disk to fill up", isThere: canMountTmpfs },
   {
+    name: "cc",
+    need: "to have the soaked daemon give back what malloc keeps",
+    isThere: () => run("cc", "--version"),
+    apt: "gcc",
+  },
+  {
     name: "python",
     need: "to run the peers that are written in it",
     isThere: () => run("python3", "-c", "import venv, ensurepip"),

@@ -1,4 +1,5 @@
 /** The soaked daemon: a real process, on the same ports and the same disk after each kill. */
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +7,7 @@ import { vi } from "vitest";
 import { start, type Running } from "../e2e/programs.ts";
 
 const INSIDE = new URL("inside.mjs", import.meta.url).href;
+const TRIM = fileURLToPath(new URL("trim.c", import.meta.url));
 const COUNTER = JSON.stringify(fileURLToPath(new URL("counter.mjs", import.meta.url)));
 
 const CONFIG = `
@@ -23,6 +25,7 @@ const COLLECTION = { timeout: 30_000, interval: 10 } as const;
 export class SoakDaemon implements AsyncDisposable {
   readonly folder: string;
   readonly #home: string;
+  readonly #trim: string;
   #running: Running | undefined;
   httpPort = 0;
   grpcPort = 0;
@@ -36,6 +39,8 @@ export class SoakDaemon implements AsyncDisposable {
   constructor(folder: string, home: string) {
     this.folder = folder;
     this.#home = home;
+    this.#trim = join(home, "trim.node");
+    execFileSync("cc", ["-shared", "-fPIC", "-nostdlib", "-o", this.#trim, TRIM]);
   }
 
   get url(): string {
@@ -46,7 +51,7 @@ export class SoakDaemon implements AsyncDisposable {
     return this.#running?.pid ?? 0;
   }
 
-  /** A file that is there once a collection of garbage is over. */
+  /** A file that is there once a collection of garbage is over, with what is left. */
   get #collected(): string {
     return join(this.#home, "collected");
   }
@@ -64,7 +69,11 @@ export class SoakDaemon implements AsyncDisposable {
     doors.push("--http-addr", `127.0.0.1:${this.httpPort}`);
     const quiet = ["--no-status-files", "--socket", "off", "--rate-limit", "0"];
     const where = ["--data-dir", data, "--config", config, "--node", "soaked"];
-    const env = { NODE_OPTIONS: `--import=${INSIDE}`, SOAK_COLLECTED: this.#collected };
+    const env = {
+      NODE_OPTIONS: `--import=${INSIDE}`,
+      SOAK_COLLECTED: this.#collected,
+      SOAK_TRIM: this.#trim,
+    };
     this.#running = start(["up", ...doors, ...where, ...quiet], { home: this.#home, env });
     const found = await this.#running.says(/HTTP +http:\/\/\S+:(\d+)\n +gRPC +\S+:(\d+)/);
     [this.httpPort = 0, this.grpcPort = 0] = found.slice(1).map(Number);
@@ -86,15 +95,14 @@ export class SoakDaemon implements AsyncDisposable {
     this.#turn(true);
   }
 
-  /** What it holds once its garbage is gone. Nobody but we would have it collect all at once. */
-  async heldBytes(): Promise<number> {
+  /** Its memory once its garbage is gone. Nobody but we would have it collect all at once. */
+  async memory(): Promise<NodeJS.MemoryUsage> {
     this.#turn(false);
     rmSync(this.#collected, { force: true });
     this.#running?.signal("SIGUSR2");
     await vi.waitUntil(() => existsSync(this.#collected), COLLECTION);
     this.#turn(true);
-    const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+    return JSON.parse(readFileSync(this.#collected, "utf8")) as NodeJS.MemoryUsage;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,22 +1,27 @@
 /**
  * Loaded into the soaked daemon, for what can only be told from within: how much its main thread
- * had worked when it came to a request, as a header of the answer; and what is still held, once its
- * garbage is collected, at SIGUSR2, because V8 takes its time to give memory back.
+ * had worked when it came to a request, as a header of the answer; and, at SIGUSR2, what is still
+ * held once its garbage is collected. The inspector's collection goes on until there is no more to
+ * free and gives the room back: after one `gc()` V8 keeps up to 32 MiB for new objects, and buffers
+ * that it found dead are only freed by the next one. malloc keeps even more (`trim.c`).
  */
 import { subscribe } from "node:diagnostics_channel";
-import { readFileSync, writeFileSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { Session } from "node:inspector";
 
 /** @import { IncomingMessage, ServerResponse } from "node:http" */
 
-const { SOAK_COLLECTED: file = "" } = process.env;
+const { SOAK_COLLECTED: file = "", SOAK_TRIM: trim = "" } = process.env;
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc");
+const inspector = new Session();
+inspector.connect();
 process.on("SIGUSR2", () => {
-  collect();
-  writeFileSync(file, "");
+  inspector.post("HeapProfiler.collectGarbage", () => {
+    process.dlopen({ exports: {} }, trim);
+    // By another name first: whoever finds the file finds it whole.
+    writeFileSync(`${file}.new`, JSON.stringify(process.memoryUsage()));
+    renameSync(`${file}.new`, file);
+  });
 });
 
 subscribe("http.server.request.start", (message) => {
