@@ -76,17 +76,22 @@ export function prepareOpenCode(stage: Stage): string {
 
 const ADDRESS = "http://127.0.0.1:4096";
 
+/** A request that comes while it starts may never be answered. */
+const ANSWERS_MS = 10_000;
+
 /** With a body it is told something, else asked. */
 async function call(path: string, body?: object): Promise<unknown> {
   const headers = { "content-type": "application/json" };
   const told = body && { method: "POST", headers, body: JSON.stringify(body) };
-  return parseJson(await (await fetch(ADDRESS + path, told)).text());
+  const signal = AbortSignal.timeout(ANSWERS_MS);
+  return parseJson(await (await fetch(ADDRESS + path, { ...told, signal })).text());
 }
 
 /** Without a terminal, and with a client of its API in place of a person. */
 async function served({ stage, command }: Day): Promise<void> {
   const server = stage.start(command, "serve", "--port", new URL(ADDRESS).port);
-  const id = String(field(await until("a server", () => call("/session", {})), "id"));
+  await until("a server", () => call("/session"));
+  const id = String(field(await call("/session", {}), "id"));
   const prompt = (text: string) =>
     call(`/session/${id}/prompt_async`, { parts: [{ type: "text", text }] });
   const becomes = (state: string) =>
