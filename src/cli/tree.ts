@@ -230,6 +230,10 @@ export const PROGRAM: Program = {
         brief: "Put the state of a backup in an empty place",
         load: async () => (await import("./commands/restore.ts")).restore,
       },
+      migrate: {
+        brief: "Move the log to a database that several members share",
+        load: async () => (await import("./commands/migrate.ts")).migrate,
+      },
       compact: {
         brief: "Give back room that the database does not need",
         load: async () => (await import("./commands/compact.ts")).compact,

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { TestClock } from "../../test/support/engine/fixture.ts";
 import { HOUR } from "../core/units.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
+import { backUp } from "../log/sqlite/upkeep.ts";
 import { Backups } from "./backups.ts";
 
 async function scene(before: (folder: string) => void = () => undefined) {
@@ -22,12 +23,11 @@ async function scene(before: (folder: string) => void = () => undefined) {
     next();
   };
   const backups = new Backups({
-    path: join(dataDir, "rollcall.db"),
+    make: (target) => backUp({ path: join(dataDir, "rollcall.db"), target, madeBy: "this test" }),
     dataDir,
     clock,
     everyMs: HOUR,
     keep: 2,
-    madeBy: "this test",
     audit: { note: async ({ action }) => note(action) },
     onBackup: () => undefined,
     onTrouble: (what) => note(what),

@@ -8,14 +8,13 @@ import { ownBy } from "../core/by.ts";
 import type { Clock } from "../core/clock.ts";
 import { MINUTE } from "../core/units.ts";
 import type { Audit } from "../engine/audit.ts";
-import { backUp } from "../log/sqlite/upkeep.ts";
 import { makeFolder } from "../machine/folders.ts";
 
 /** After a start, so that one that fails over and over fills no disk. */
 const FIRST_MS = 1 * MINUTE;
 const NAME = /^rollcall-(.*)\.backup$/;
 /** Left by a process that ended while it made one. */
-const PART = /^rollcall-.*\.backup\.part$/;
+const PART = /^rollcall-.*\.part(-wal|-shm|\.witness)?$/;
 
 export interface BackupPlan {
   readonly everyMs: number;
@@ -24,13 +23,12 @@ export interface BackupPlan {
 }
 
 export interface BackupsOptions extends BackupPlan {
-  /** The database. */
-  readonly path: string;
+  /** Makes one in the file of that name. */
+  readonly make: (target: string) => Promise<unknown>;
   /** Of the state; backups go to a folder in it. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly audit: Pick<Audit, "note">;
-  readonly madeBy: string;
   readonly onBackup: (file: string) => void;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
@@ -60,11 +58,11 @@ export class Backups {
   }
 
   async #make(): Promise<void> {
-    const { path, audit, madeBy, onBackup, onTrouble } = this.#options;
+    const { make, audit, onBackup, onTrouble } = this.#options;
     try {
       makeFolder(this.#folder, 0o700);
       const target = join(this.#folder, `rollcall-${this.#nextMoment()}.backup`);
-      await backUp({ path, target, madeBy });
+      await make(target);
       this.#prune();
       onBackup(target);
       await audit.note({ by: ownBy("engine"), action: "backup.create", target });

@@ -13,6 +13,7 @@ import { importLedger } from "../wires/arcp/ledger/import.ts";
 import type { Address } from "./address.ts";
 import { announce } from "./announcement.ts";
 import { Backups } from "./backups.ts";
+import { backUpLog } from "./copies.ts";
 import { DaemonArcp } from "./arcp/service.ts";
 import { Cluster } from "./members/cluster.ts";
 import { chain } from "../identity/chain.ts";
@@ -299,14 +300,13 @@ interface BackupParts {
 function backupsOf(parts: BackupParts, release: string): Backups | undefined {
   const { config, audit, clock, logger } = parts;
   const { backups: plan, dataDir, log } = config;
-  if (!plan || dataDir === undefined || log.kind !== "sqlite") return undefined;
+  if (!plan || dataDir === undefined) return undefined;
   return new Backups({
     ...plan,
-    path: log.path,
+    make: (target) => backUpLog(log, { target, madeBy: `rollcall ${release}` }),
     dataDir,
     audit,
     clock,
-    madeBy: `rollcall ${release}`,
     onBackup: (file) => logger.info({ file }, "made a backup"),
     onTrouble: (what, error) => logger.error({ err: error }, what),
   });

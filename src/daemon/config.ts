@@ -200,7 +200,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     cluster: clusterOf(values, (name) => pathOf(name, voices, home)),
     reflection: values.reflection ?? true,
     allowedHosts: values.allowed_hosts ?? [],
-    backups: backupPlan(values, log),
+    backups: backupPlan(values),
     rateLimit: values.rate_limit ?? DEFAULT_RATE_LIMIT,
     embedder: await embedderConfig({
       url: values.embedder_url,
@@ -342,12 +342,8 @@ function pathOf(name: PathName, voices: readonly Voice[], home: string): string 
   return undefined;
 }
 
-function backupPlan({ backup_every: hours = 0, backup_keep: keep }: Values, { kind }: LogConfig) {
+function backupPlan({ backup_every: hours = 0, backup_keep: keep }: Values) {
   if (hours === 0) return undefined;
-  if (kind === "postgres") {
-    const message = "backup_every is for SQLite: back Postgres up by its own means (pg_dump)";
-    throw new RollcallError("INVALID_ARGUMENT", message);
-  }
   return { everyMs: hours * HOUR, keep: keep ?? DEFAULT_BACKUP_KEEP };
 }
 

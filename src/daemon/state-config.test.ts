@@ -67,7 +67,8 @@ test("a log in Postgres has its folder for the rest, and is strict unless told",
   expect(await problem({ flags: { log: URL, "log-durability": "maybe" } })).toContain(
     "expected one of strict, trust",
   );
-  expect(await problem({ flags: { log: URL, "backup-every": "1" } })).toContain("pg_dump");
+  const backups = await load({ flags: { log: URL, "backup-every": "1" } });
+  expect(backups.backups).toMatchObject({ everyMs: 3_600_000 });
 });
 
 test("no password of a URL is taken, and none is repeated", async () => {

@@ -79,4 +79,60 @@ describe.skipIf(!hasServer)("daemons on one Postgres", () => {
     await rollcall("agents", "register", "worker");
     expect(up.stdout + up.stderr + refused.stdout + refused.stderr).not.toMatch(/hunter2|wrong/);
   });
+
+  test("a daemon's file is moved there, backed up there, and restored elsewhere", async () => {
+    const home = scratch();
+    onTestFinished(() => home[Symbol.dispose]());
+    const data = join(home.path, "state");
+    const own = ["--data-dir", data];
+    const { up, url } = await daemon(...own, "--no-status-files");
+    const at = async (...args: readonly string[]) => (await run([...args, "--url", url])).stdout;
+    const agent = (await at("agents", "register", "worker")).trim();
+    const token = Number(await at("leases", "acquire", "key", "--agent", agent));
+    const to = server.url("moved");
+    const early = await run(["migrate", "--to", to, ...own]);
+    expect(early).toMatchObject({ code: 4, stderr: expect.stringContaining("in use") as string });
+    await up[Symbol.asyncDispose]();
+
+    const moved = await run(["migrate", "--to", to, ...own, "--json"]);
+    expect(moved).toMatchObject({ code: 0 });
+    expect(JSON.parse(moved.stdout)).toMatchObject({
+      to,
+      head: expect.any(Number) as number,
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+    for (const command of [
+      ["up", "--addr", ":0", "--http-addr", ":0"],
+      ["migrate", "--to", to],
+    ]) {
+      const refused = await run([...command, ...own]);
+      expect(refused.code).not.toBe(0);
+      expect(refused.stderr).toContain(`was moved to ${to}`);
+    }
+    const first = await member("first", to);
+    expect(await first.rollcall("leases", "list", "--json")).toContain(agent);
+
+    const file = join(home.path, "cluster.backup");
+    const log = ["--log", to, "--data-dir", join(home.path, "other")];
+    expect(await run(["backup", file, ...log])).toMatchObject({ code: 0 });
+    const later = Number(await first.rollcall("leases", "acquire", "later", "--agent", agent));
+    expect(later).toBeGreaterThan(token);
+    const taken = await run(["restore", file, "--yes", ...log]);
+    expect(taken).toMatchObject({ code: 4 });
+    expect(taken.stderr).toContain("is not empty");
+
+    const again = ["--log", server.url("again"), "--data-dir", join(home.path, "other")];
+    expect(await run(["restore", file, "--yes", ...again])).toMatchObject({ code: 0 });
+    const file2 = ["--data-dir", join(home.path, "one-machine")];
+    expect(await run(["restore", file, "--yes", ...file2])).toMatchObject({ code: 0 });
+    const second = await member("second", server.url("again"));
+    const { url: third, up: alone } = await daemon(...file2, "--no-status-files");
+    onTestFinished(() => alone[Symbol.asyncDispose]());
+    const acquire = ["leases", "acquire", "later", "--agent", agent];
+    const tokens = [
+      await vi.waitFor(() => second.rollcall(...acquire), { timeout: 20_000, interval: 200 }),
+      (await run([...acquire, "--url", third])).stdout,
+    ];
+    for (const each of tokens) expect(Number(each)).toBeGreaterThan(later);
+  });
 });

@@ -17,7 +17,15 @@ export interface SchemaOptions {
   readonly writtenBy: string;
   /** Of the log that this store has had open. */
   readonly logId: string | undefined;
+  /** Whether it is this store that fills it. */
+  readonly isFilling?: boolean;
 }
+
+/**
+ * A log that is being filled (filling.ts) has a version that no program knows: nobody opens it
+ * half-way, and what is left of a copy that did not come to its end is not taken for a log.
+ */
+export const FILLING = 1_000_000;
 
 /** Older ones lack what the statements need. */
 const OLDEST_SERVER = 130_000;
@@ -128,16 +136,33 @@ async function makeSchema(
   }
 }
 
-async function readHead(
+/** Of a log that is there already: nothing is made. */
+export async function lookAtSchema(
   connection: Connection,
-  { schema, place, writtenBy }: SchemaOptions,
+  options: SchemaOptions,
+): Promise<LogRange> {
+  const { ours } = await look(connection, options);
+  if (ours) return readHead(connection, options);
+  throw new RollcallError("NOT_FOUND", `Postgres at ${options.place} holds no log`);
+}
+
+export async function readHead(
+  connection: Connection,
+  { schema, place, writtenBy, isFilling = false }: SchemaOptions,
 ): Promise<LogRange> {
   const [row] = await connection.query<HeadRow>(
     `SELECT schema_version, written_by, log_id, head, mark, oldest, last_id
      FROM ${quoted(schema)}.head`,
   );
   if (!row) throw damaged(place, "the row that tells the head of the log was deleted");
-  if (row.schema_version > SCHEMA_VERSION) {
+  if (row.schema_version === FILLING && !isFilling) {
+    throw new RollcallError(
+      "WRONG_STATE",
+      `Postgres at ${place} is being filled by a restore or a move that has not ended, of ` +
+        `${row.written_by}: wait for it, or run it again`,
+    );
+  }
+  if (row.schema_version > SCHEMA_VERSION && !isFilling) {
     throw new RollcallError(
       "STORAGE_TOO_NEW",
       `Postgres at ${place} was written by ${row.written_by} with schema ${row.schema_version}; ` +

@@ -10,7 +10,7 @@ import { postgresError } from "./failure.ts";
 import { POSTGRES } from "./limits.ts";
 import { Pool } from "./pool.ts";
 import { retried, waited } from "./retry.ts";
-import { openSchema, quoted } from "./schema.ts";
+import { lookAtSchema, openSchema, quoted, type SchemaOptions } from "./schema.ts";
 import { Servers } from "./servers.ts";
 import { sweepOnce } from "./sweep.ts";
 import type { PostgresUrl } from "./url.ts";
@@ -22,6 +22,10 @@ export interface SessionOptions {
   readonly writtenBy: string;
   /** Of what an operator should know and nobody has to wait for. */
   readonly onWarning: (message: string) => void;
+  /** Of a log that this store fills, how it is begun; absent: one is made, where there is none. */
+  readonly opening?: typeof openSchema;
+  /** Whether it reads what was there when it was opened, and writes nothing. */
+  readonly isMoment?: boolean;
 }
 
 export class PostgresSession {
@@ -49,7 +53,9 @@ export class PostgresSession {
     this.onWarning = onWarning;
     this.#servers = new Servers({ url, ...(password && { password }) });
     this.#writes = new Pool(() => this.#connectToWrite(), 1);
-    this.#reads = new Pool(() => this.#servers.connect(), POSTGRES.readConnections);
+    this.#reads = options.isMoment
+      ? new Pool(() => this.#connectToMoment(), 1)
+      : new Pool(() => this.#servers.connect(), POSTGRES.readConnections);
   }
 
   /** Aborts when the store closes. */
@@ -68,6 +74,11 @@ export class PostgresSession {
     return this.#logId ?? "";
   }
 
+  /** Whether no member writes beside it. */
+  get isAlone(): boolean {
+    return this.#options.opening !== undefined;
+  }
+
   /** The name by which its members notify each other. */
   get channel(): string {
     return `rollcall ${this.#options.url.schema}`.slice(0, CHANNEL_LENGTH);
@@ -75,21 +86,33 @@ export class PostgresSession {
 
   async open(): Promise<LogRange> {
     if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
-    const { url, writtenBy } = this.#options;
-    const { schema } = url;
+    const { isMoment = false, opening = isMoment ? lookAtSchema : openSchema } = this.#options;
+    // By the connection that writes: it is checked for durability.
+    const pool = isMoment ? this.#reads : this.#writes;
     const range = await this.#counted(() =>
-      this.#retried(() =>
-        // By the connection that writes: it is checked for durability.
-        this.#writes.run((connection) =>
-          openSchema(connection, { schema, place: this.place, writtenBy, logId: this.#logId }),
-        ),
-      ),
+      this.#retried(() => pool.run((connection) => opening(connection, this.schemaOptions))),
     );
     const isFirst = this.#logId === undefined;
     this.#logId = range.logId;
     // A crash may have left something half-done.
-    if (isFirst) this.sweep();
+    if (isFirst && !isMoment) this.sweep();
     return range;
+  }
+
+  get schemaOptions(): SchemaOptions {
+    const { url, writtenBy } = this.#options;
+    return { schema: url.schema, place: this.place, writtenBy, logId: this.#logId };
+  }
+
+  /** One connection for all reads: its transaction sees what was committed when it began. */
+  async #connectToMoment(): Promise<Connection> {
+    if (this.#logId !== undefined) {
+      const message = `the connection to Postgres at ${this.place} was lost half-way: begin anew`;
+      throw new RollcallError("UNAVAILABLE", message);
+    }
+    const connection = await this.#servers.connect();
+    await connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    return connection;
   }
 
   async #connectToWrite(): Promise<Connection> {
@@ -112,6 +135,9 @@ export class PostgresSession {
 
   /** Once, by the connection for appends; rejects as the driver did. */
   write<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    if (this.#options.isMoment) {
+      return Promise.reject(new RollcallError("STORAGE_READ_ONLY", "this store only reads"));
+    }
     return this.#counted(() => this.#writes.run(work));
   }
 

@@ -53,7 +53,7 @@ export class Snapshots {
 
   /** Gives the number of rows. */
   async #write(id: number, chunks: Snapshot["chunks"]): Promise<number> {
-    const pace = new Pace(this.#session.closing);
+    const pace = this.#session.isAlone ? undefined : new Pace(this.#session.closing);
     let n = 0;
     let gathered: string[] = [];
     let length = 0;
@@ -69,7 +69,7 @@ export class Snapshots {
       n += 1;
       gathered = [];
       length = 0;
-      await pace.wrote(body.length);
+      await pace?.wrote(body.length);
     };
     for await (const chunk of chunks) {
       this.#session.checkOpen();

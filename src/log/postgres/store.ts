@@ -10,10 +10,12 @@
  * fence between members, and log and streams are in one transaction. A commit is durable by the
  * server's own settings, which are checked at the start (durability.ts).
  */
+import { randomUUID } from "node:crypto";
 import type { Store } from "../store.ts";
 import type { Durability } from "./durability.ts";
+import { abandonFilling, endFilling, openFilling, type Filling } from "./filling.ts";
 import { PostgresLog } from "./log.ts";
-import { PostgresSession } from "./session.ts";
+import { PostgresSession, type SessionOptions } from "./session.ts";
 import { PostgresStreams } from "./streams.ts";
 import { parsePostgresUrl } from "./url.ts";
 import { Writer } from "./writer.ts";
@@ -32,14 +34,45 @@ export interface PostgresStoreOptions {
 }
 
 export function postgresStore(options: PostgresStoreOptions): Store {
+  return storeOf(sessionOf(options));
+}
+
+/** What a log that is there holds at the moment that it is opened, for reading. */
+export function postgresMoment(options: PostgresStoreOptions): Store {
+  return storeOf(sessionOf(options, { isMoment: true }));
+}
+
+/** An empty log to be filled, under the id of another one or its own. */
+export function fillPostgres(options: PostgresStoreOptions, logId: string = randomUUID()): Filling {
+  const session = sessionOf(options, {
+    opening: (connection, schema) => openFilling(connection, schema, logId),
+  });
+  const store = storeOf(session);
+  const end = async (by: typeof endFilling) => {
+    if (session.logId !== "") {
+      await session.run((connection) => by(connection, session.schemaOptions, logId));
+    }
+    await store.close();
+  };
+  return { store, commit: () => end(endFilling), abandon: () => end(abandonFilling) };
+}
+
+function sessionOf(
+  options: PostgresStoreOptions,
+  use: Pick<SessionOptions, "isMoment" | "opening"> = {},
+): PostgresSession {
   const { password, durability = "strict", writtenBy = "rollcall" } = options;
-  const session = new PostgresSession({
+  return new PostgresSession({
     url: parsePostgresUrl(options.url),
     ...(password && { password }),
     durability,
     writtenBy,
     onWarning: options.onWarning ?? (() => undefined),
+    ...use,
   });
+}
+
+function storeOf(session: PostgresSession): Store {
   const writer = new Writer(session);
   const log = new PostgresLog(session, writer);
   return {

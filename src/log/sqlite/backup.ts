@@ -56,7 +56,7 @@ export async function makeBackup(path: string, request: BackupRequest): Promise<
     const copied = new Tables(database, { path, writtenBy: "" });
     return { head: copied.verify().head, logId: copied.logId };
   });
-  return finish(target, { ...described, ...found });
+  return finish(target, { ...found, ...described });
 }
 
 async function using<T>(path: string, use: (database: Database) => T): Promise<T> {

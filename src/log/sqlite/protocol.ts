@@ -43,6 +43,8 @@ export interface Operations {
   verify(): LogRange;
   /** Writes the file anew, without the room of what was forgotten. */
   compact(): void;
+  /** No program opens the file again: the log is where this URL leads. */
+  markMoved(to: string): void;
 
   /** Deletes a bounded piece of what was forgotten; false when there is nothing left to delete. */
   sweep(): boolean;
@@ -54,6 +56,8 @@ export interface BackupRequest {
   readonly madeBy: string;
   readonly madeAtMs: number;
   readonly floor: number;
+  /** Of the log that the file is a copy of; absent: its own. */
+  readonly logId?: string;
 }
 
 export interface OpenOptions {

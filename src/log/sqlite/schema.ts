@@ -25,13 +25,15 @@ const APPLICATION_ID = 0x52_6f_6c_6c;
 const SCHEMA_VERSION = 3;
 /** Of what the entries say: a program that knows older ones only must not read the log. */
 const FORMAT = 2;
+/** Of a file whose log was moved elsewhere: above all that any program knows. */
+const MOVED_FORMAT = 1_000_000;
 const UNKNOWN_WRITER = "a rollcall of unknown version";
 
 /** Columns that came with a later schema stand last, as they do in a file that was raised. */
 const SCHEMA = `
   -- log_id (drawn once, when the log begins), format, written_by, tables (their checksum),
   -- truncated, base (the checksum of what was truncated), truncated_id (the append that wrote the
-  -- last entry of it), unchecked
+  -- last entry of it), unchecked, moved (the URL of the store that has the log now)
   CREATE TABLE meta (name TEXT PRIMARY KEY, value, checksum INTEGER) WITHOUT ROWID;
   INSERT INTO meta (name, value) VALUES ('truncated', 0);
 
@@ -152,10 +154,23 @@ export function prepareSchema(database: Database, path: string): void {
     throw corrupt(path, `its header says schema ${version}, but its tables are of a later one`);
   }
   if (version === SCHEMA_VERSION) checkMeta(database, path);
+  const moved = meta(database, "moved");
+  if (moved !== undefined) throw movedAway(path, String(moved));
   const format = Number(meta(database, "format") ?? 1);
   if (format > FORMAT) throw tooNew(database, path, `format ${format}`);
   if (version === 1) database.exec(SEEN_FROM_1);
   if (version === 2) database.exec(SEEN_FROM_2);
+}
+
+function movedAway(path: string, to: string): RollcallError {
+  const fix = `start the daemon with --log ${to}, or set log = "${to}" in its config file`;
+  return new RollcallError("WRONG_STATE", `the log in ${path} was moved to ${to}: ${fix}`);
+}
+
+/** Inside a transaction: from now on no program opens the file, older ones neither. */
+export function markMoved(database: Database, to: string): void {
+  setMeta(database, "moved", to);
+  setMeta(database, "format", MOVED_FORMAT);
 }
 
 function tooNew(database: Database, path: string, found: string): RollcallError {

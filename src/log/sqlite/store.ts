@@ -41,7 +41,10 @@ export interface SqliteStoreOptions {
 export function sqliteStore(options: SqliteStoreOptions): Store {
   const { writtenBy = "rollcall", readOnly: isReader = false } = options;
   const path = resolve(options.path);
-  const session = new SqliteSession({ path, writtenBy, isReader });
+  return storeOn(new SqliteSession({ path, writtenBy, isReader }), path);
+}
+
+export function storeOn(session: SqliteSession, path: string): Store {
   return {
     description: `sqlite at ${path}`,
     log: new SqliteLog(session),

@@ -109,7 +109,7 @@ export class StreamTables {
     const heads = names.map((name, index) => {
       const [count = 0, text = ""] = [counts[index], texts[index]];
       const isNew = !this.#cache.has(name);
-      if (isNew && count > 0 && text.length <= FIRST_BLOCK_LENGTH) {
+      if (isNew && count > 0 && fitsInRow(text)) {
         const row = { name, trimmed: 0, last: count, base: null };
         firstBlocks.push(name, count, text, rowChecksum(row, text));
         return count;
@@ -284,6 +284,11 @@ export class StreamTables {
 }
 
 const NONE = { trimmed: 0, head: 0 };
+
+/** A text that is bound as a parameter ends at a zero character; bytes do not. */
+function fitsInRow(text: string): boolean {
+  return text.length <= FIRST_BLOCK_LENGTH && !text.includes("\0");
+}
 
 type StreamDescription = Pick<StreamRow, "name" | "trimmed" | "last" | "base">;
 

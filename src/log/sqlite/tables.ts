@@ -25,6 +25,7 @@ import {
   isRaised,
   lastWriter,
   logIdOf,
+  markMoved,
   readUnchecked,
   setMeta,
   truncatedId,
@@ -239,6 +240,10 @@ export class Tables {
 
   get logId(): string {
     return logIdOf(this.#database);
+  }
+
+  markMoved(to: string): void {
+    this.#inTransaction(() => markMoved(this.#database, to));
   }
 
   compact(): void {

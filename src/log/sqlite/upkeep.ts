@@ -10,7 +10,7 @@ import { extract, partOf, readBackup, type BackupFacts } from "./backup.ts";
 import { syncFolder } from "./place.ts";
 import type { Name, Argument, Result } from "./protocol.ts";
 import { SqliteSession } from "./session.ts";
-import { sqliteStore } from "./store.ts";
+import { sqliteStore, storeOn } from "./store.ts";
 import { readWitness, RESERVED_AHEAD, writeFloor } from "./witness.ts";
 
 /** No machine hands out more than so many tokens in a millisecond. */
@@ -23,17 +23,25 @@ export interface BackupOptions {
   /** The backup; there must be none of that name. */
   readonly target: string;
   readonly madeBy: string;
+  /** Of what the file is a copy of, where it is one. */
+  readonly copyOf?: { readonly logId: string; readonly madeAtMs: number };
   /** How much of it is written, of about how much. */
   readonly onProgress?: (bytes: number, of: number) => void;
 }
 
 export async function backUp(options: BackupOptions): Promise<BackupFacts> {
-  const { path, target, madeBy, onProgress } = options;
+  const { path, target, madeBy, copyOf, onProgress } = options;
   const of = sizeOf(path);
   const timer = setInterval(() => onProgress?.(sizeOf(partOf(target)), of), PROGRESS_MS);
   try {
     const floor = readWitness(path)?.floor ?? 0;
-    return await withFile(path, "backup", { target, madeBy, floor, madeAtMs: Date.now() });
+    return await withFile(path, "backup", {
+      target,
+      madeBy,
+      floor,
+      madeAtMs: Date.now(),
+      ...copyOf,
+    });
   } finally {
     clearInterval(timer);
     rmSync(partOf(target), { force: true });
@@ -72,6 +80,20 @@ export async function compact(path: string): Promise<Compacted> {
     await session.close();
   }
   return { before, after: sizeOf(path) };
+}
+
+/** A file that this process has for itself: no daemon runs on it. */
+export interface OwnFile {
+  readonly store: Store;
+  /** Its log is where the URL leads now; no program opens the file again. */
+  markMoved(to: string): Promise<void>;
+}
+
+export function ownFile(path: string, writtenBy: string): OwnFile {
+  if (!existsSync(path)) throw new RollcallError("NOT_FOUND", `${path}: there is no such file`);
+  const session = new SqliteSession({ path, writtenBy, isReader: false });
+  const markMoved = (to: string) => session.call("markMoved", to);
+  return { store: storeOn(session, path), markMoved };
 }
 
 export interface Restoring {
@@ -119,20 +141,21 @@ export function beginRestore(file: string, path: string): Restoring {
 }
 
 /** Above all that can have been handed out since the backup was made, and all that is known of. */
-function floorAfter({ floor, madeAtMs }: BackupFacts, { fence, known }: Fences): number {
+export function floorAfter({ floor, madeAtMs }: BackupFacts, { fence, known }: Fences): number {
   const sinceMs = Math.max(0, Date.now() - madeAtMs);
   const since = RESERVED_AHEAD + Math.ceil(sinceMs) * TOKENS_PER_MS;
   return Math.max(known, Math.max(floor, fence) + since);
 }
 
-interface Fences {
+export interface Fences {
   /** Of the state that the backup holds. */
   readonly fence: number;
   /** Of what was at the place before. */
   readonly known: number;
 }
 
-function removeAll(path: string): void {
+/** A file with all that belongs to it. */
+export function removeAll(path: string): void {
   for (const end of ["", "-wal", "-shm", ".witness"]) rmSync(path + end, { force: true });
 }
 

@@ -67,6 +67,7 @@ const operations: Operations = {
     return tables().verify();
   },
   compact: () => tables().compact(),
+  markMoved: (to) => tables().markMoved(to),
   sweep: () => tables().sweep(),
   close() {
     if (opened && !reading) forgetHolder(path);
@@ -97,6 +98,7 @@ const SYNCED: ReadonlySet<Name> = new Set<Name>([
   "addChunks",
   "finishSnapshot",
   "compact",
+  "markMoved",
 ]);
 /** Calls that a reader makes outside of a transaction. */
 const FREE: ReadonlySet<Name> = new Set<Name>(["close", "backup"]);

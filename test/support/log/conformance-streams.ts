@@ -199,6 +199,11 @@ export const streamCases: readonly (readonly [string, Check])[] = [
       for (const entry of entries) await streams.append("one by one", [entry]);
       assert.deepEqual(await streamAfter(streams, "awkward", 0), entries);
       assert.deepEqual(await streamAfter(streams, "one by one", 0), entries);
+      for (const entry of AWKWARD) {
+        await streams.append(`begins with ${JSON.stringify(entry)}`, [entry]);
+        const begun = await streamAfter(streams, `begins with ${JSON.stringify(entry)}`, 0);
+        assert.deepEqual(begun, [entry]);
+      }
     },
   ],
   [
