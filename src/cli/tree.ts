@@ -69,6 +69,7 @@ const OUTPOSTS = group({
   load: async () => (await import("./commands/outposts.ts")).outposts,
   commands: {
     list: "List the outposts, and since when one is silent",
+    run: "Run a job on an agent of that machine",
     cancel: "Cancel a job on the machine that runs it",
   },
 });

@@ -4,6 +4,7 @@ import { ITSELF, recordedBy, type By, type RecordedBy } from "./by.ts";
 import type { DirectoryEvent } from "./directory.ts";
 import type { ElectionEvent } from "./elections.ts";
 import type { CredentialEvent } from "./credentials.ts";
+import type { HostJobEvent } from "./host-jobs.ts";
 import type { JobEvent } from "./jobs.ts";
 import type { LeaseEvent } from "./leases.ts";
 import type { MemberEvent } from "./members.ts";
@@ -26,6 +27,7 @@ export type Event =
   | ReportEvent
   | QuestionEvent
   | OutpostEvent
+  | HostJobEvent
   | JobEvent
   | SessionEvent
   | CredentialEvent

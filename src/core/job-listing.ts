@@ -79,7 +79,12 @@ export type JobSummary = Pick<
   | "restarts"
   | "code"
   | "reason"
->;
+> & {
+  /** The machine whose outpost tells of it; empty for one of this daemon. */
+  readonly host: string;
+  /** Since when that machine is silent; 0 while it is heard. */
+  readonly silentSinceMs: number;
+};
 
 export function summaryOf(job: Job): JobSummary {
   const { id, agent, principal, node, parent, status } = job;
@@ -89,6 +94,8 @@ export function summaryOf(job: Job): JobSummary {
     agent,
     principal,
     node,
+    host: "",
+    silentSinceMs: 0,
     parent,
     status,
     submittedAtMs,

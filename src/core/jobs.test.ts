@@ -214,6 +214,8 @@ test("a summary has what everybody may know, and nothing else", () => {
     agent: "echo",
     principal: "ann",
     node: "n1",
+    host: "",
+    silentSinceMs: 0,
     parent: "",
     status: "running",
     submittedAtMs: START_MS,

@@ -60,6 +60,8 @@ export const OUTPOST = {
   outposts: 10_000,
   /** Sources of one machine: every session of a busy day, and what is over. */
   reports: 2_000,
+  /** Jobs of one machine: those that run and wait, and the last that ended. */
+  jobs: 1_000,
   /** In one batch of the log. */
   reportsAtOnce: 256,
   cursorLength: 128,

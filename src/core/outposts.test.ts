@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { byOf } from "./by.ts";
+import type { SentJob } from "./host-jobs.ts";
 import { OUTPOST } from "./limits.ts";
 import { hear, type OutpostFacts } from "./outposts.ts";
 import { LOCAL } from "./principals.ts";
@@ -48,10 +49,13 @@ interface Sent {
   readonly to: string;
   readonly reports?: readonly Report[];
   readonly gone?: readonly string[];
+  readonly jobs?: readonly SentJob[];
+  readonly jobsGone?: readonly string[];
 }
 
-function take({ reports = [], gone = [], ...sent }: Sent) {
-  return { type: "outpost.take", host: "box", reports, gone, ...sent } as const;
+function take({ reports = [], gone = [], jobs = [], jobsGone = [], ...sent }: Sent) {
+  const told = { reports, gone, jobs, jobsGone };
+  return { type: "outpost.take", host: "box", ...told, ...sent } as const;
 }
 
 describe("what an outpost sends", () => {

@@ -21,6 +21,7 @@ import { dismissReport } from "./dismissals.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, type Problem } from "./fields.ts";
 import { Heap, type Slot } from "./heap.ts";
+import { jobsOver, takeJobs, type SentJob } from "./host-jobs.ts";
 import { OUTPOST } from "./limits.ts";
 import { takeReports, type Refused } from "./outpost-reports.ts";
 import type { Report } from "./reports.ts";
@@ -91,6 +92,9 @@ export type OutpostCommand =
       readonly reports: readonly Report[];
       /** Aliases that the outpost no longer knows. */
       readonly gone: readonly string[];
+      /** How its jobs are, and the ids of those that it no longer knows. */
+      readonly jobs: readonly SentJob[];
+      readonly jobsGone: readonly string[];
     }
   | { readonly type: "outpost.leave"; readonly host: string; readonly session: string };
 
@@ -215,6 +219,8 @@ function take(
   const refusal = invalid(
     atMost("reports", reports.length, OUTPOST.reportsAtOnce),
     atMost("gone", gone.length, OUTPOST.reportsAtOnce),
+    atMost("jobs", command.jobs.length, OUTPOST.reportsAtOnce),
+    atMost("jobsGone", command.jobsGone.length, OUTPOST.jobs),
     line("to", to, OUTPOST.cursorLength),
   );
   if (refusal) return refusal;
@@ -223,8 +229,12 @@ function take(
     return refuse("WRONG_STATE", `${known}: join again`);
   }
   const { events, news, refused } = takeReports(state, { outpost, reports, gone }, moment);
+  const { shiftMs } = outpost;
+  const sent = { host, shiftMs, jobs: command.jobs, gone: command.jobsGone };
+  const jobs = takeJobs(state, sent, moment);
   const took: Event[] = to === from ? [] : [{ type: "outpost.took", host, cursor: to }];
-  return decided([...events, ...took], { news, refused });
+  const all = [...events, ...jobs.events, ...took];
+  return decided(all, { news, refused: [...refused, ...jobs.refused] });
 }
 
 /** Why the caller is none that may speak for this host. */
@@ -295,7 +305,7 @@ export function expireOutpost(state: State, nowMs: number): readonly Event[] {
   if (silentSinceMs > 0) {
     const known = [...reports.ofHost.of(host)];
     const over = known.flatMap((alias) => dismissReport(state, alias, nowMs));
-    return [...over, { type: "outpost.forgotten", host }];
+    return [...over, ...jobsOver(state, host), { type: "outpost.forgotten", host }];
   }
   const silentAtMs = Math.max(entry.seenAtMs, graceFromMs) + OUTPOST.silentMs;
   if (silentAtMs > nowMs) {

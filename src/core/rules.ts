@@ -24,6 +24,7 @@ import type { LeaseCommand, LeaseReplies } from "./leases.ts";
 import { decideMember, dueMember, evolveMember, expireMember } from "./members.ts";
 import type { MemberCommand, MemberReplies } from "./members.ts";
 import { evolveNode } from "./nodes.ts";
+import { dueHostJob, evolveHostJob, expireHostJob } from "./host-jobs.ts";
 import { decideOutpost, dueOutpost, evolveOutpost, expireOutpost } from "./outposts.ts";
 import type { OutpostCommand, OutpostReplies } from "./outposts.ts";
 import { decidePolicy, evolvePolicy } from "./policies.ts";
@@ -236,6 +237,9 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "outpost.silent":
     case "outpost.forgotten":
       return evolveOutpost(state, event);
+    case "outpost.job_told":
+    case "outpost.jobs_forgotten":
+      return evolveHostJob(state, event);
     case "job.submitted":
     case "job.started":
     case "job.cancelling":
@@ -296,6 +300,7 @@ const EXPIRIES = [
   { due: (state: State) => dueReport(state.reports), expire: expireReport },
   { due: (state: State) => dueQuestion(state.questions), expire: expireQuestion },
   { due: (state: State) => dueOutpost(state.outposts), expire: expireOutpost },
+  { due: (state: State) => dueHostJob(state.hostJobs), expire: expireHostJob },
   { due: (state: State) => dueJob(state.jobs), expire: expireJob },
   { due: (state: State) => dueSession(state.sessions), expire: expireSession },
   { due: (state: State) => dueEntry(state.directory), expire: expireEntry },

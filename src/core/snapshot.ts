@@ -9,6 +9,7 @@ import { keysOf, restoreAgent, restoreKey, type Agent, type KeptKey } from "./ag
 import { restoreEntry, type KeptEntry } from "./directory.ts";
 import { restoreGroup, type Election } from "./elections.ts";
 import { evolveCredential, type Credential } from "./credentials.ts";
+import { restoreHostJob, type HostJob } from "./host-jobs.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { restoreJob, type Job } from "./jobs.ts";
 import type { JobProgress } from "./job-progress.ts";
@@ -30,7 +31,7 @@ import type { Task } from "./tasks.ts";
 import { restoreToken, type Token } from "./tokens.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 8;
+const VERSION = 9;
 
 interface Scalars {
   readonly version: number;
@@ -77,6 +78,8 @@ type Piece =
   | { readonly part: "questions"; readonly records: readonly Question[] }
   /** Since version 8. */
   | { readonly part: "outposts"; readonly records: readonly Outpost[] }
+  /** Since version 9. */
+  | { readonly part: "hostJobs"; readonly records: readonly HostJob[] }
   | { readonly part: "jobs"; readonly records: readonly Job[] }
   /** Since version 5. */
   | { readonly part: "progress"; readonly records: readonly KeptProgress[] }
@@ -128,6 +131,7 @@ function partsOf(state: State): readonly Piece[] {
       records: copied(state.questions.byId, ({ question }) => question),
     },
     { part: "outposts", records: copied(state.outposts.byHost, ({ outpost }) => outpost) },
+    { part: "hostJobs", records: copied(state.hostJobs.byId, ({ job }) => job) },
     { part: "jobs", records: copied(state.jobs.byId, ({ job }) => job) },
     {
       part: "progress",
@@ -243,6 +247,9 @@ function restorePiece(state: State, piece: Piece): void {
       return;
     case "outposts":
       for (const outpost of piece.records) restoreOutpost(state, outpost);
+      return;
+    case "hostJobs":
+      for (const job of piece.records) restoreHostJob(state, job);
       return;
     case "jobs":
       for (const job of piece.records) restoreJob(state, job);

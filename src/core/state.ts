@@ -4,6 +4,7 @@ import { Credentials } from "./credentials.ts";
 import { Directory } from "./directory.ts";
 import { Elections } from "./elections.ts";
 import type { Fencing } from "./fencing.ts";
+import { HostJobs } from "./host-jobs.ts";
 import { Jobs } from "./jobs.ts";
 import { Leases } from "./leases.ts";
 import { Members } from "./members.ts";
@@ -26,6 +27,7 @@ export interface State {
   readonly reports: Reports;
   readonly questions: Questions;
   readonly outposts: Outposts;
+  readonly hostJobs: HostJobs;
   readonly jobs: Jobs;
   readonly sessions: Sessions;
   readonly credentials: Credentials;
@@ -52,6 +54,7 @@ export function emptyState(): State {
     reports: new Reports(),
     questions: new Questions(),
     outposts: new Outposts(),
+    hostJobs: new HostJobs(),
     jobs: new Jobs(),
     sessions: new Sessions(),
     credentials: new Credentials(),

@@ -146,6 +146,8 @@ export function seesEvent(sight: Sight, state: State, event: Event): boolean {
     case "outpost.took":
     case "outpost.silent":
     case "outpost.forgotten":
+    case "outpost.job_told":
+    case "outpost.jobs_forgotten":
     case "fleet.forgotten":
     case "fleet.dismissed":
     case "question.forgotten":

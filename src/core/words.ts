@@ -118,6 +118,8 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "outpost.silent": ({ host, cause }) =>
       cause === "left" ? `${host} left: its daemon was stopped` : `${host} is silent`,
     "outpost.forgotten": ({ host }) => `${host} is forgotten`,
+    "outpost.job_told": ({ job }) => `${job.id} on ${job.agent}: ${job.status}`,
+    "outpost.jobs_forgotten": ({ jobIds }) => `${jobIds.length} jobs are forgotten`,
     "job.submitted": ({ job }) => `${job.id} for ${job.agent}, by ${job.principal}`,
     "job.started": ({ job }) =>
       `${job.id} runs on ${job.agent}${job.restarts ? `, again (${job.restarts})` : ""}`,

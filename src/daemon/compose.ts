@@ -152,6 +152,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
       isShared: cluster !== undefined,
       isLoopbackOnly,
       version: release,
+      submit: (order) => arcp.companion.jobs.submit(order),
     });
     opened.services = services;
     arcp.open(services.fleet);

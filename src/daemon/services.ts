@@ -14,6 +14,7 @@ import { AgentSearch } from "../search/agent-search.ts";
 import { SearchThread } from "../search/thread.ts";
 import { FileReporter } from "../wires/files/reporter.ts";
 import type { Config } from "./config.ts";
+import type { SubmitJob } from "../wires/outpost/inbox.ts";
 import type { Uplink } from "../wires/outpost/uplink.ts";
 import { embedderFor } from "./embedder.ts";
 import { Notifications } from "./notifications.ts";
@@ -30,6 +31,8 @@ export interface ServicesOptions {
   /** Whether only this machine is answered: then its agents may be visited, too. */
   readonly isLoopbackOnly: boolean;
   readonly version: string;
+  /** Has a job run by an agent of this daemon. */
+  readonly submit: SubmitJob;
 }
 
 export interface DaemonServices {

@@ -9,6 +9,7 @@ import type { Engine } from "../engine/engine.ts";
 import { replaceFile } from "../machine/replace-file.ts";
 import { readTextFile, tokenIn } from "../net/http/token.ts";
 import type { DaemonStatus } from "../operations/daemon.ts";
+import type { SubmitJob } from "../wires/outpost/inbox.ts";
 import { TeamLink } from "../wires/outpost/link.ts";
 import type { SharePolicy } from "../wires/outpost/policy.ts";
 import { Uplink } from "../wires/outpost/uplink.ts";
@@ -21,11 +22,12 @@ export interface UplinkParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly version: string;
+  readonly submit: SubmitJob;
 }
 
 /** Nothing for a daemon that reports to nobody. */
 export function startUplink(parts: UplinkParts): Uplink | undefined {
-  const { config, engine, clock, logger, version } = parts;
+  const { config, engine, clock, logger, version, submit } = parts;
   const { outpost } = config;
   if (!outpost) return undefined;
   const { url, tokenFile, caFile, policy } = outpost;
@@ -34,6 +36,7 @@ export function startUplink(parts: UplinkParts): Uplink | undefined {
     clock,
     url,
     policy,
+    submit,
     facts: { instance: instanceOf(config.dataDir), machine: hostname(), version },
     ownHosts: [hostname(), config.node],
     // Read anew for each link: a token that was renewed is used without a restart.
@@ -78,7 +81,7 @@ const SHARED: Readonly<Record<Share, string>> = {
 const ACCEPTED: Readonly<Record<Accept, string>> = {
   nothing: "nothing",
   answers: "answers",
-  jobs: "answers and cancels of jobs",
+  jobs: "answers and jobs",
 };
 
 /** "shares status and questions but not of 2 folders, without goals; accepts answers". */

@@ -5,7 +5,10 @@
 import { asLine } from "../core/fields.ts";
 import { progressOf, type JobProgress } from "../core/job-progress.ts";
 import { PROGRESS } from "../core/jobs/limits.ts";
+import { jobSummary, type HostJob } from "../core/host-jobs.ts";
+import { isTerminal } from "../core/jobs/outcome.ts";
 import { summaryOf, type JobSummary } from "../core/job-listing.ts";
+import { byText } from "../core/text.ts";
 import type { Job, JobEntry, Jobs } from "../core/jobs.ts";
 import type {
   Activity,
@@ -48,11 +51,35 @@ const ALL: JobsView = { sight: EVERYTHING };
 export function jobsOfRow(state: State, rowId: string, seen = ALL): RowJobs | null {
   const { jobs } = state;
   const agent = jobs.byAgent.get(rowId);
-  if (!agent) return null;
+  if (!agent) return seen.sight.owner === undefined ? hostJobsOfRow(state, rowId) : null;
   const { running, waiting, newest } = unfinishedIn(state, rowId, seen);
   const ended = agent.ended.filter((id) => seesJob(seen.sight, jobs.byId.get(id)?.job));
   const ids = [...newest, ...ended.reverse()].slice(0, SHOWN_JOBS);
   return { running, waiting, newest: ids.flatMap((id) => entriesOf(jobs, id)).map(rowJob) };
+}
+
+/** Of an agent on a machine that reports here. */
+function hostJobsOfRow(state: State, rowId: string): RowJobs | null {
+  const { ofRow, byId } = state.hostJobs;
+  const ids = [...ofRow.of(rowId)].sort((a, b) => byText(b, a));
+  if (ids.length === 0) return null;
+  const all = ids.flatMap((id) => byId.get(id)?.job ?? []);
+  const unfinished = all.filter(({ status }) => !isTerminal(status));
+  const running = unfinished.filter(({ status }) => status === "running").length;
+  const ended = all.filter(({ status }) => isTerminal(status));
+  const newest = [...unfinished, ...ended]
+    .slice(0, SHOWN_JOBS)
+    .map((job) => hostRowJob(state, job));
+  return { running, waiting: unfinished.length - running, newest };
+}
+
+/** What it says stays on its machine. */
+function hostRowJob(state: State, job: HostJob): RowJob {
+  const summary = { ...jobSummary(state, job), question: null };
+  if (isTerminal(job.status))
+    return { ...summary, activity: "idle", why: endOf(job) || job.status };
+  if (job.status === "pending") return { ...summary, activity: "waiting", why: "waits for a slot" };
+  return { ...summary, activity: "working", why: "working" };
 }
 
 function unfinishedIn(state: State, rowId: string, seen: JobsView): UnfinishedJobs {
@@ -136,7 +163,7 @@ function outcomeOf(job: Job): NonNullable<Facts["outcome"]> {
 }
 
 /** The reason of a cancel says nothing without that word. */
-function endOf({ status, reason }: Job): string {
+function endOf({ status, reason }: Pick<Job, "status" | "reason">): string {
   if (reason === "") return "";
   return asLine(status === "cancelled" ? `cancelled: ${reason}` : reason, PROGRESS.textLength);
 }

@@ -3,7 +3,9 @@
  * one is kept: it is asked for again, for its next page.
  */
 import { invalidArgument } from "../core/errors.ts";
-import type { Job } from "../core/jobs.ts";
+import { jobSummary } from "../core/host-jobs.ts";
+import { summaryOf, type JobSummary } from "../core/job-listing.ts";
+import type { State } from "../core/state.ts";
 import { seesJob, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { FleetNow } from "./fleet.ts";
@@ -22,7 +24,7 @@ export interface FleetThen extends FleetNow {
   /** The oldest first. */
   readonly questions: readonly AgentQuestion[];
   /** In no order. */
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly JobSummary[];
 }
 
 export interface FleetPastOptions {
@@ -61,12 +63,17 @@ export class FleetPast {
     const sight = this.#sight;
     const making = makeRows(state, { nowMs: atMs, patience: this.#patience, sight });
     const rows = await inSlices(making);
-    const all = Array.from(state.jobs.byId.values(), ({ job }) => job);
-    const jobs = all.filter((job) => seesJob(sight, job));
+    const jobs = [...jobsSeen(state, sight)];
     const questions = await inSlices(makeQuestions(state, sight));
     const then = { rows, questions, jobs, sequence, atMs };
     const isOver = atMs < this.#engine.nowMs;
     this.#last = isOver && rows.length <= KEPT_ROWS ? then : undefined;
     return then;
   }
+}
+
+function* jobsSeen(state: State, sight: Sight): Generator<JobSummary> {
+  for (const { job } of state.jobs.byId.values()) if (seesJob(sight, job)) yield summaryOf(job);
+  if (sight.owner !== undefined) return;
+  for (const { job } of state.hostJobs.byId.values()) yield jobSummary(state, job);
 }

@@ -6,7 +6,9 @@
  * one goes, they all go.
  */
 import type { DirectoryEntry } from "../core/directory.ts";
+import { agentRowId } from "../core/agent-jobs.ts";
 import type { Event } from "../core/events.ts";
+import type { HostJob } from "../core/host-jobs.ts";
 import { hostOwner } from "../core/report-owners.ts";
 import { forgottenJobs, type Job } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
@@ -67,6 +69,12 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
       return;
     case "outpost.silent":
       touchHost(state, event.host, touched);
+      return;
+    case "outpost.job_told":
+      touchHostJob(event.job, touched);
+      return;
+    case "outpost.jobs_forgotten":
+      for (const id of event.jobIds) touchHostJob(state.hostJobs.byId.get(id)?.job, touched);
       return;
     case "job.submitted":
     case "job.ended":
@@ -144,6 +152,16 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
 function touchHost({ reports }: State, host: string, touched: TouchListener): void {
   const owner = hostOwner(host);
   for (const alias of reports.ofHost.of(host)) touched.source(`report ${alias}`, owner);
+}
+
+/** Its agent's row has the report of that agent's jobs, which the outpost sends as well. */
+function touchHostJob(job: HostJob | undefined, touched: TouchListener): void {
+  if (!job) return;
+  const rowId = agentRowId(job);
+  const owner = hostOwner(job.host);
+  for (const wire of ["jobs", "arcp"] as const) {
+    touched.source(`report ${wire}${rowId.slice(rowId.indexOf("@"))}`, owner);
+  }
 }
 
 function touchAgent({ agents }: State, agentId: string, touched: TouchListener): void {

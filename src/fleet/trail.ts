@@ -115,6 +115,8 @@ export class Trail {
       case "outpost.took":
       case "outpost.silent":
       case "outpost.forgotten":
+      case "outpost.job_told":
+      case "outpost.jobs_forgotten":
       case "token.created":
       case "token.revoked":
       case "token.forgotten":

@@ -2,7 +2,9 @@
 import { z } from "zod";
 import { type Order, pageOf } from "../core/pages.ts";
 import { RollcallError } from "../core/errors.ts";
+import { jobSummary, type HostJob } from "../core/host-jobs.ts";
 import { summaryOf } from "../core/job-listing.ts";
+import { JOB_STATUSES } from "../core/jobs/outcome.ts";
 import type { Job } from "../core/jobs.ts";
 import { seesJob, sightOf, type Sight } from "../core/visibility.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -10,8 +12,6 @@ import { AT, moment, prefix, SEQUENCE, someOf, text, whole } from "./fields.ts";
 import { FILTERED, listJson, listPage, matching, PAGE } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Uses } from "./operation.ts";
-
-const STATUSES = ["pending", "running", "success", "error", "cancelled", "timed_out"] as const;
 
 const JOB_ID = text("The job's id", "job_01KZ4TA0");
 
@@ -21,8 +21,10 @@ export const JOB = z
     agent: text("NAME@VERSION, or the bare name", "indexer"),
     principal: text("For whom it is done", "local"),
     node: text("The daemon that runs it"),
+    host: text("The machine whose outpost tells of it; empty for one of this daemon"),
+    silentSinceMs: moment("Since when that machine is silent; 0 while it is heard"),
     parent: text("The job that delegated it; empty for none"),
-    status: z.enum(STATUSES),
+    status: z.enum(JOB_STATUSES),
     submittedAtMs: moment("When it was submitted"),
     startedAtMs: moment("When it started; 0 until then"),
     endedAtMs: moment("When it ended; 0 until then"),
@@ -48,9 +50,10 @@ const list = operation({
     "moment of the past.",
   input: z.strictObject({
     ...PAGE,
-    status: someOf(STATUSES),
+    status: someOf(JOB_STATUSES),
     agent: text("Only of this agent; a bare name means every version").optional(),
     principal: text("Only those done for this principal").optional(),
+    host: text("Only those of this machine, as its outpost tells").optional(),
     idPrefix: prefix("Only ids with this prefix"),
     at: AT,
   }),
@@ -64,27 +67,31 @@ const list = operation({
   }),
   async run({ engine, fleet }: Uses<"engine" | "fleet">, { at, ...input }, { by }) {
     const sight = sightOf(by.principal);
-    const { status, agent, principal, idPrefix, ...wanted } = input;
-    const isWanted = (job: Job) =>
+    const { status, agent, principal, host, idPrefix, ...wanted } = input;
+    const isWanted = (job: Job | HostJob) =>
       (status.length === 0 || status.includes(job.status)) &&
       (agent === undefined || job.agent === agent || job.agent.startsWith(`${agent}@`)) &&
       (principal === undefined || job.principal === principal) &&
+      (host === undefined || ("host" in job && job.host === host)) &&
       job.id.startsWith(idPrefix);
     const thenMs = momentOf(at);
     if (thenMs !== undefined) {
       const { jobs: all, sequence, atMs } = await fleet.at(thenMs);
       const { items, ...page } = pageOf(matching(all, isWanted), ORDER, wanted);
-      return { sequence, atMs, ...page, jobs: items.map(summaryOf) };
+      return { sequence, atMs, ...page, jobs: items };
     }
-    const isOthers = principal !== undefined && !seesJob(sight, { principal });
-    const isFiltered = status.length > 0 || agent !== undefined || isOthers || idPrefix !== "";
+    // Of principals of other machines there is no list.
+    const isOthers =
+      principal !== undefined && (principal.includes("@") || !seesJob(sight, { principal }));
+    const filters = [agent, host].some((each) => each !== undefined);
+    const isFiltered = status.length > 0 || filters || isOthers || idPrefix !== "";
     const { nowMs: atMs } = engine;
     const { items, ...facts } = await listPage(
       {
         engine,
         list: (lists) => lists.jobsSeen(isOthers ? sight : { owner: principal ?? sight.owner }),
         isWanted: isFiltered ? ({ job }) => isWanted(job) : undefined,
-        show: ({ job }) => summaryOf(job),
+        show: ({ job }, state) => jobSummary(state, job),
       },
       wanted,
     );
@@ -102,7 +109,13 @@ const get = operation({
   input: z.strictObject({ jobId: JOB_ID }),
   output: z.strictObject({ job: JOB, sequence: SEQUENCE }),
   async run({ engine }: Uses<"engine">, { jobId }, { by }) {
-    const found = await jobNow(engine, jobId, sightOf(by.principal));
+    const sight = sightOf(by.principal);
+    const told = await engine.read((state, sequence) => {
+      const job = sight.owner === undefined ? state.hostJobs.byId.get(jobId)?.job : undefined;
+      return job && { sequence, job: jobSummary(state, job) };
+    });
+    if (told) return told;
+    const found = await jobNow(engine, jobId, sight);
     return { ...found, job: summaryOf(found.job) };
   },
 });

@@ -11,7 +11,8 @@ import { ownerOf } from "../core/by.ts";
 import type { DirectoryRecord } from "../core/directory.ts";
 import type { GroupEntry } from "../core/elections.ts";
 import type { Event } from "../core/events.ts";
-import { forgottenJobs, type JobEntry } from "../core/jobs.ts";
+import type { HostJob } from "../core/host-jobs.ts";
+import { forgottenJobs, type Job } from "../core/jobs.ts";
 import type { LeaseEntry } from "../core/leases.ts";
 import type { Policy } from "../core/policies.ts";
 import { SortedList } from "../core/sorted-list.ts";
@@ -23,8 +24,14 @@ import type { Engine } from "../engine/engine.ts";
 import type { Observer } from "../engine/observer.ts";
 import { LIST } from "./limits.ts";
 
+/** A map, or several that have no key in common. */
+interface ListItems<Item> {
+  get(key: string): Item | undefined;
+  keys(): Iterable<string>;
+}
+
 interface KeptListSource<Item> {
-  readonly items: (state: State) => ReadonlyMap<string, Item>;
+  readonly items: (state: State) => ListItems<Item>;
   /** Of the items, those that are in the list: all unless told otherwise. */
   readonly isIn?: (item: Item, state: State) => boolean;
   /** The keys of those that may be in the list: all unless told otherwise. */
@@ -38,6 +45,21 @@ interface KeptListSource<Item> {
 /** Where the items of a name stand in a list by name. */
 export function placeOfName(name: string): string {
   return `${name}\0`;
+}
+
+/** A job of this daemon, or one that an outpost tells of. */
+export interface ListedJob {
+  readonly job: Job | HostJob;
+}
+
+function allJobs({ jobs, hostJobs }: State): ListItems<ListedJob> {
+  return {
+    get: (id) => jobs.byId.get(id) ?? hostJobs.byId.get(id),
+    *keys() {
+      yield* jobs.byId.keys();
+      yield* hostJobs.byId.keys();
+    },
+  };
 }
 
 /** Owners whose lists are kept; one that comes back after so many others waits for its list. */
@@ -180,8 +202,8 @@ export class KeptLists implements Observer {
     items: ({ tasks }) => tasks.byId,
     atMs: ({ task }) => task.createdAtMs,
   });
-  readonly jobs = new KeptList<JobEntry>({
-    items: ({ jobs }) => jobs.byId,
+  readonly jobs = new KeptList<ListedJob>({
+    items: allJobs,
     atMs: ({ job }) => job.submittedAtMs,
   });
   readonly directory = new KeptList<DirectoryRecord>({
@@ -190,7 +212,7 @@ export class KeptLists implements Observer {
   });
 
   readonly #tasksOf = new Map<string, KeptList<TaskEntry>>();
-  readonly #jobsOf = new Map<string, KeptList<JobEntry>>();
+  readonly #jobsOf = new Map<string, KeptList<ListedJob>>();
 
   replaced(): void {
     for (const list of Object.values(this) as readonly KeptList<unknown>[]) list.forget();
@@ -209,7 +231,8 @@ export class KeptLists implements Observer {
     });
   }
 
-  jobsSeen(sight: Sight): KeptList<JobEntry> {
+  /** Those that outposts tell of are seen only by callers that see everything. */
+  jobsSeen(sight: Sight): KeptList<ListedJob> {
     const { owner } = sight;
     if (owner === undefined) return this.jobs;
     return listOf(this.#jobsOf, owner, {
@@ -270,6 +293,11 @@ export class KeptLists implements Observer {
         return this.jobs.touch(event.job.id, state);
       case "job.forgotten":
         for (const jobId of forgottenJobs(event)) this.#touchJob(jobId, state);
+        return;
+      case "outpost.job_told":
+        return this.jobs.touch(event.job.id, state);
+      case "outpost.jobs_forgotten":
+        for (const jobId of event.jobIds) this.jobs.touch(jobId, state);
         return;
       case "directory.registered":
         return this.directory.touch(event.entry.url, state);

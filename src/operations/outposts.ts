@@ -5,12 +5,13 @@
 import { z } from "zod";
 import type { By } from "../core/by.ts";
 import { isErrorCode, RollcallError } from "../core/errors.ts";
+import { placeOfJob, withHost } from "../core/host-jobs.ts";
+import { JOB_STATUSES } from "../core/jobs/outcome.ts";
 import { OUTPOST } from "../core/limits.ts";
 import { ACCEPTS, SHARES } from "../core/outposts.ts";
 import { byKey, pageOf } from "../core/pages.ts";
-import type { Report } from "../core/reports.ts";
 import { LINK } from "../outposts/limits.ts";
-import { WHOLE_PARTS } from "../outposts/outposts.ts";
+import { WHOLE_PARTS, type Step } from "../outposts/outposts.ts";
 import { moment, text, whole, yesOrNo } from "./fields.ts";
 import { listJson, PAGE, PAGED } from "./lists.ts";
 import { operation, type OperationServices } from "./operation.ts";
@@ -92,6 +93,20 @@ const REPORT = z.strictObject({
   }),
 });
 
+const SENT_JOB = z.strictObject({
+  id: text("The job's id there", "job_01KZ4TA0"),
+  agent: text("NAME@VERSION, or the bare name", "indexer"),
+  principal: text("For whom it is done there", "local"),
+  parent: text("The job that delegated it; empty for none").default(""),
+  status: z.enum(JOB_STATUSES),
+  submittedAtMs: moment("When it was submitted"),
+  startedAtMs: moment("When it started; 0 until then"),
+  endedAtMs: moment("When it ended; 0 until then"),
+  restarts: whole("How often it was started anew").default(0),
+  code: text("Why it did not succeed, as a code").default(""),
+  reason: text("The same as a sentence").default(""),
+});
+
 const STEP = z.strictObject({
   to: text("The place in the outpost's log that these reports reach to", "42.1f3b"),
   reports: z
@@ -104,6 +119,16 @@ const STEP = z.strictObject({
     .max(OUTPOST.reportsAtOnce)
     .default([])
     .describe("Aliases that the outpost no longer knows"),
+  jobs: z
+    .array(SENT_JOB)
+    .max(OUTPOST.reportsAtOnce)
+    .default([])
+    .describe("How jobs of the outpost are, with their ids there"),
+  jobsGone: z
+    .array(z.string())
+    .max(OUTPOST.jobs)
+    .default([])
+    .describe("Ids, as `jobs` lists them here, of those that the outpost no longer knows"),
 });
 
 const take = operation({
@@ -129,11 +154,7 @@ const take = operation({
   }),
   async run({ outposts }: Needs, input, { by }) {
     // Absent fields stay absent: the state tells absent from undefined.
-    const steps = JSON.parse(JSON.stringify(input.steps)) as readonly {
-      readonly to: string;
-      readonly reports: readonly Report[];
-      readonly gone: readonly string[];
-    }[];
+    const steps = JSON.parse(JSON.stringify(input.steps)) as readonly Step[];
     return outposts.take(hostOfCaller(by), { ...input, steps }, by);
   },
 });
@@ -176,11 +197,12 @@ const answer = operation({
     id: text("Of the request", "7"),
     code: text("Why it was refused; absent where it was done", "PERMISSION_DENIED").optional(),
     message: text("The same as a sentence").default(""),
+    jobId: text("Of the job that was submitted", "job_01KZ4TA0").optional(),
   }),
   output: z.strictObject({ isAwaited: yesOrNo("Whether somebody still waited for it") }),
-  async run({ outposts }: Needs, { session, id, code, message }, { by }) {
+  async run({ outposts }: Needs, { session, id, code, message, jobId }, { by }) {
     const refusal = code !== undefined && isErrorCode(code) ? code : "INTERNAL";
-    const said = code === undefined ? { ok: true as const } : refused(refusal, message);
+    const said = code === undefined ? { ok: true as const, jobId } : refused(refusal, message);
     return { isAwaited: outposts.answer(hostOfCaller(by), session, { id, answer: said }) };
   },
 });
@@ -238,14 +260,43 @@ const cancel = operation({
     "answered when it has done so, or not at all while it is not connected.",
   input: z.strictObject({
     host: text("The host of the outpost", "box"),
-    jobId: text("The job's id there", "job_01KZ4TA0"),
+    jobId: text("The job's id, there or as `jobs` lists it", "job_01KZ4TA0"),
     reason: text("Why").default(""),
   }),
   output: z.strictObject({}),
   async run({ outposts }: Needs, { host, jobId, reason }, { by }) {
-    await outposts.ask(host, { kind: "job.cancel", jobId, reason }, by);
+    const there = placeOfJob(jobId);
+    const id = there?.host === host ? there.jobId : jobId;
+    await outposts.ask(host, { kind: "job.cancel", jobId: id, reason }, by);
     return {};
   },
 });
 
-export const outposts = { list, join, beat, take, leave, requests, answer, cancel } as const;
+const run = operation({
+  path: "/v1/outposts/run",
+  effect: "adds",
+  access: { action: "outpost.ask", resource: "outpost:{host}" },
+  brief: "Run a job on an outpost",
+  about:
+    "Have a job run by an agent of that machine. The outpost decides, by what it accepts and by " +
+    "its own policies; `jobs` lists the job as the outpost tells of it. What the job says, and " +
+    "its result, stay there.",
+  input: z.strictObject({
+    host: text("The host of the outpost", "box"),
+    agent: text("Who does it: NAME or NAME@VERSION", "indexer"),
+    input: z
+      .string()
+      .max(LINK.inputLength)
+      .default("")
+      .describe("What it gets: JSON, else a text; empty for nothing"),
+    key: text("Idempotency key: submitted again, it is the same job").optional(),
+  }),
+  output: z.strictObject({ jobId: text("The job's id here", "job_01KZ4TA0@box") }),
+  async run({ outposts }: Needs, { host, ...task }, { by }) {
+    const jobId = await outposts.ask(host, { kind: "job.submit", ...task }, by);
+    if (jobId === undefined) throw new RollcallError("INTERNAL", `${host} named no job`);
+    return { jobId: withHost(jobId, host) };
+  },
+});
+
+export const outposts = { list, join, beat, take, leave, requests, answer, cancel, run } as const;

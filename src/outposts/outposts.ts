@@ -10,6 +10,7 @@
 import type { By } from "../core/by.ts";
 import type { Clock } from "../core/clock.ts";
 import { RollcallError } from "../core/errors.ts";
+import { withHost, type SentJob } from "../core/host-jobs.ts";
 import { OUTPOST } from "../core/limits.ts";
 import type { Refused } from "../core/outpost-reports.ts";
 import type { Outpost, OutpostFacts } from "../core/outposts.ts";
@@ -25,6 +26,9 @@ export interface Step {
   readonly to: string;
   readonly reports: readonly Report[];
   readonly gone: readonly string[];
+  /** How jobs of the outpost are, and the ids of those that it no longer knows. */
+  readonly jobs: readonly SentJob[];
+  readonly jobsGone: readonly string[];
 }
 
 /** One message of an outpost. */
@@ -64,7 +68,7 @@ interface Desk {
   readonly requests: OutpostRequests;
   session: string;
   isTaking: boolean;
-  /** The aliases that were told since the whole began. */
+  /** The aliases, and ids of jobs, that were told since the whole began. */
   told: Set<string> | undefined;
 }
 
@@ -106,7 +110,10 @@ export class OutpostService {
   /** Resolves when all of it is durable; rejects where the last steps were not taken. */
   async take(host: string, sending: OutpostMessage, by: By): Promise<TakeResult> {
     const desk = this.#desk(host);
-    const reports = sending.steps.reduce((sum, each) => sum + each.reports.length, 0);
+    const reports = sending.steps.reduce(
+      (sum, each) => sum + each.reports.length + each.jobs.length,
+      0,
+    );
     if (desk.isTaking) {
       throw new RollcallError(
         "LIMIT_EXCEEDED",
@@ -133,8 +140,8 @@ export class OutpostService {
   ): Promise<TakeResult> {
     const { engine } = this.#options;
     let before = from;
-    const taking = steps.map(({ to, reports, gone }) => {
-      const step = { session, from: before, to, reports, gone };
+    const taking = steps.map(({ to, ...told }) => {
+      const step = { session, from: before, to, ...told };
       before = to;
       return engine.execute({ type: "outpost.take", host, ...step }, by);
     });
@@ -151,14 +158,22 @@ export class OutpostService {
     const { whole, session, steps } = sending;
     if (whole === undefined || session !== desk.session) return sending;
     if (whole === "first" || whole === "only") desk.told = new Set();
-    for (const { reports } of steps) for (const { alias } of reports) desk.told?.add(alias);
+    for (const { reports, jobs } of steps) {
+      for (const { alias } of reports) desk.told?.add(alias);
+      for (const { id } of jobs) desk.told?.add(withHost(id, host));
+    }
     if (whole === "first" || whole === "more") return sending;
-    const gone = this.#untold(host, desk.told ?? new Set());
+    const told = desk.told ?? new Set();
+    const gone = this.#untold(host, told);
+    const jobsGone = this.#untoldJobs(host, told);
     desk.told = undefined;
     const before: Step[] = [];
     for (let i = 0; i < gone.length; i += OUTPOST.reportsAtOnce) {
       const some = gone.slice(i, i + OUTPOST.reportsAtOnce);
-      before.push({ to: sending.from, reports: [], gone: some });
+      before.push({ to: sending.from, reports: [], gone: some, jobs: [], jobsGone: [] });
+    }
+    if (jobsGone.length > 0) {
+      before.push({ to: sending.from, reports: [], gone: [], jobs: [], jobsGone });
     }
     return { ...sending, steps: [...before, ...steps] };
   }
@@ -172,6 +187,12 @@ export class OutpostService {
     );
   }
 
+  #untoldJobs(host: string, told: ReadonlySet<string>): readonly string[] {
+    return this.#options.engine.peek(({ hostJobs }) =>
+      [...hostJobs.ofHost.of(host)].filter((id) => !told.has(id)),
+    );
+  }
+
   /** The requests to a host, for the session that it joined with. */
   requests(host: string, session: string): OutpostRequests {
     const desk = this.#desks.get(host);
@@ -179,7 +200,7 @@ export class OutpostService {
     throw new RollcallError("WRONG_STATE", `this session of ${host} is over: join again`);
   }
 
-  ask(host: string, task: OutpostTask, by: By): Promise<void> {
+  ask(host: string, task: OutpostTask, by: By): Promise<string | undefined> {
     const desk = this.#desks.get(host);
     if (desk) return desk.requests.ask(task, by.principal.name);
     const isKnown = this.#options.engine.peek(({ outposts }) => outposts.byHost.has(host));

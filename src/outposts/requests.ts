@@ -12,12 +12,17 @@ import type { Clock } from "../core/clock.ts";
 import { RollcallError, type ErrorCode } from "../core/errors.ts";
 import { LINK } from "./limits.ts";
 
-/** The kinds of request. Answers to questions, prompts and new jobs get their line here. */
-export type OutpostTask = {
-  readonly kind: "job.cancel";
-  readonly jobId: string;
-  readonly reason: string;
-};
+/** The kinds of request. Answers to questions and prompts get their line here. */
+export type OutpostTask =
+  | { readonly kind: "job.cancel"; readonly jobId: string; readonly reason: string }
+  | {
+      readonly kind: "job.submit";
+      readonly agent: string;
+      /** JSON, else a text. */
+      readonly input: string;
+      /** Submitted again under it, it is the same job. */
+      readonly key?: string | undefined;
+    };
 
 export type OutpostRequest = OutpostTask & {
   readonly id: string;
@@ -26,12 +31,13 @@ export type OutpostRequest = OutpostTask & {
 };
 
 export type OutpostAnswer =
-  | { readonly ok: true }
+  /** With the id, on its machine, of a job that was submitted. */
+  | { readonly ok: true; readonly jobId?: string | undefined }
   | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
 
 interface Waiting {
   readonly request: OutpostRequest;
-  settle(error?: RollcallError): void;
+  settle(outcome: RollcallError | { readonly jobId?: string | undefined }): void;
 }
 
 /** Each request as it is asked, until it is closed or a newer stream takes its place. */
@@ -62,8 +68,11 @@ export class OutpostRequests {
     return this.#stream !== undefined;
   }
 
-  /** Resolves when the outpost has done it; rejects with its refusal, or if it does not answer. */
-  ask(task: OutpostTask, by: string): Promise<void> {
+  /**
+   * Resolves when the outpost has done it, to the id of a job that was submitted; rejects with its
+   * refusal, or if it does not answer.
+   */
+  ask(task: OutpostTask, by: string): Promise<string | undefined> {
     if (!this.#stream) return Promise.reject(this.#unreachable("has no connection"));
     if (this.#waiting.size >= LINK.requests) {
       const message = `${this.#host} has ${LINK.requests} requests to answer: try again later`;
@@ -76,12 +85,12 @@ export class OutpostRequests {
         const late = `did not answer within ${LINK.answerMs / 1000} s; it may have done it`;
         this.#waiting.get(request.id)?.settle(this.#unreachable(late));
       });
-      const settle = (error?: RollcallError) => {
+      const settle: Waiting["settle"] = (outcome) => {
         stop();
         this.#waiting.delete(request.id);
         this.#unsent = this.#unsent.filter((each) => each !== request);
-        if (error) reject(error);
-        else resolve();
+        if (outcome instanceof RollcallError) reject(outcome);
+        else resolve(outcome.jobId);
       };
       this.#waiting.set(request.id, { request, settle });
       this.#unsent.push(request);
@@ -95,7 +104,7 @@ export class OutpostRequests {
     if (!waiting) return false;
     const refused = (code: ErrorCode, message: string) =>
       new RollcallError(code, `${this.#host}: ${message}`);
-    waiting.settle(answer.ok ? undefined : refused(answer.code, answer.message));
+    waiting.settle(answer.ok ? answer : refused(answer.code, answer.message));
     return true;
   }
 

@@ -4,11 +4,13 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { daemon, run, scratch, start, type Running } from "../e2e/programs.ts";
 import { Cable } from "./cable.ts";
 
 const RECONNECTED_MS = 5_000;
+const STEPS = fileURLToPath(new URL("../e2e/agents/steps.mjs", import.meta.url));
 
 const home = scratch();
 const path = (...parts: readonly string[]) => join(home.path, ...parts);
@@ -27,6 +29,8 @@ const boxFlags = () =>
   flags({ dataDir: "box", statusDir: "box-files" }).concat(
     ["--join", `http://${cable.host}`],
     ["--token-file", path("box.token")],
+    ["--accept", "jobs"],
+    ["--config", path("box.toml")],
   );
 
 function flags({ dataDir, statusDir }: { dataDir: string; statusDir: string }): string[] {
@@ -40,6 +44,7 @@ beforeAll(async () => {
   const token = ["tokens", "create", "box", "--role", "outpost", "--host", "box"];
   const { stdout } = await run([...token, "--url", team.url]);
   writeFileSync(path("box.token"), stdout);
+  writeFileSync(path("box.toml"), `[agents.steps]\nmodule = ${JSON.stringify(STEPS)}\n`);
   box = await daemon(...boxFlags());
 });
 
@@ -88,8 +93,30 @@ test("an agent of the machine is in the team's fleet, and in the machine's own",
   const here = await run(["ls", "--url", box.url]);
   expect(here.stdout).toMatch(/WORKING +nightly +step 1/);
   const { stdout } = await run(["outposts", "--url", team.url]);
-  expect(stdout).toMatch(/box +connected +(?:now|\d+ \w+ ago) +1 +questions +answers/);
+  expect(stdout).toMatch(/box +connected +(?:now|\d+ \w+ ago) +\d +questions +jobs/);
   expect(box.up.stdout).toContain(`team   http://${cable.host}: shares status and questions`);
+});
+
+test("a job of the machine is listed by the team, run and cancelled from there", async () => {
+  const order = ["outposts", "run", "box", "steps", "--input", '{"steps":1000}'];
+  const { stdout, stderr } = await run([...order, "--url", team.url]);
+  const [jobId = stderr] = /^job_\w+@box$/m.exec(stdout) ?? [];
+  const listed = async (status: string) => {
+    const jobs = await run(["jobs", "--host", "box", "--url", team.url]);
+    expect(jobs.stdout).toMatch(new RegExp(`^${jobId} +steps +${status} `, "m"));
+  };
+  await vi.waitFor(() => listed("running"));
+  const there = await run(["jobs", "--url", box.url]);
+  expect(there.stdout).toContain(jobId.replace("@box", ""));
+  const rows = await run(["ls", "--all", "--url", team.url]);
+  expect(rows.stdout).toMatch(/WORKING +steps +box/);
+  const cancelled = await run(["jobs", "cancel", jobId, "--url", team.url]);
+  expect(cancelled.stderr).toContain(`job ${jobId} is being cancelled`);
+  await vi.waitFor(() => listed("cancelled"), { timeout: RECONNECTED_MS });
+  const shown = await run(["jobs", "get", jobId, "--url", team.url]);
+  expect(shown.stdout).toMatch(/status +cancelled[^]*host +box/);
+  const audit = await run(["audit", "--url", box.url]);
+  expect(audit.stdout).toMatch(/team:\S+ +.*job\.cancel/);
 });
 
 test("what is said while the cable is cut is told later, once and in order", async () => {

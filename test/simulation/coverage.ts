@@ -53,6 +53,8 @@ const EVENTS: Record<Topic, true> = {
   "outpost.took": true,
   "outpost.silent": true,
   "outpost.forgotten": true,
+  "outpost.job_told": true,
+  "outpost.jobs_forgotten": true,
   "job.submitted": true,
   "job.started": true,
   "job.cancelling": true,

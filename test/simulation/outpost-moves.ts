@@ -1,4 +1,5 @@
 /** What clients do as outposts: several may believe that they speak for one host. */
+import type { SentJob } from "../../src/core/host-jobs.ts";
 import type { Command } from "../../src/core/rules.ts";
 import { someReport } from "../support/core/reports.ts";
 import type { Beliefs } from "./beliefs.ts";
@@ -44,7 +45,27 @@ function taking({ random, beliefs }: Position): Command | undefined {
   };
   const { session, cursor: from } = outpost;
   const gone = random.chance(0.1) ? [report.alias.replace(/\d$/, "3")] : [];
-  return { type: "outpost.take", host, session, from, to, reports: [report], gone };
+  const jobs = random.chance(0.3) ? [someJob(random)] : [];
+  const jobsGone = random.chance(0.05) ? [`job_${random.between(0, 3)}@${host}`] : [];
+  const told = { reports: [report], gone, jobs, jobsGone };
+  return { type: "outpost.take", host, session, from, to, ...told };
+}
+
+const STATUSES = ["pending", "running", "success", "error"] as const;
+
+function someJob(random: Random): SentJob {
+  const status = random.pick(STATUSES);
+  const endedAtMs = status === "success" || status === "error" ? 2 : 0;
+  const times = { submittedAtMs: 1, startedAtMs: status === "pending" ? 0 : 1, endedAtMs };
+  const about = {
+    agent: "echo",
+    principal: "local",
+    parent: "",
+    restarts: 0,
+    code: "",
+    reason: "",
+  };
+  return { id: `job_${random.between(0, 3)}`, status, ...about, ...times };
 }
 
 function ofSession(

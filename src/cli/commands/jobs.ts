@@ -2,13 +2,15 @@
 import { buildCommand } from "@stricli/core";
 import type { ArcpClient } from "../../wires/arcp/client/client.ts";
 import type { ListedJob } from "../../wires/arcp/client/types.ts";
-import { refusalError } from "../../core/errors.ts";
+import { refusalError, RollcallError } from "../../core/errors.ts";
+import { placeOfJob } from "../../core/host-jobs.ts";
 import { meant } from "../../core/meant.ts";
 import type { Context } from "../context.ts";
 import { lookOf, note, printJson } from "../print.ts";
 import { argument, jsonFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
 import { followJob, tellEnd } from "../jobs/follow.ts";
+import { cancelThere, showThere } from "../jobs/host-jobs.ts";
 import { JOB_COLOURS, list } from "../jobs/list.ts";
 import { connectRuntime, jobFlags, type RuntimeFlags } from "../jobs/runtime.ts";
 import { factLines } from "../terminal/table.ts";
@@ -29,6 +31,7 @@ const get = buildCommand<Flags, [string], Context>({
   }),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
+    if (placeOfJob(id)) return showThere(this, given, id);
     await using client = await connectRuntime(this, given, this.untilInterrupted());
     const job = await find(client, id);
     if (given.json === true) return await printJson(this, job);
@@ -54,6 +57,12 @@ const tail = buildCommand<Flags, [string], Context>({
   ),
   parameters: { flags, positional: POSITIONAL },
   async func(given, id) {
+    const there = placeOfJob(id);
+    if (there) {
+      const { host, jobId } = there;
+      const fix = `on ${host}: rollcall jobs tail ${jobId}`;
+      throw new RollcallError("WRONG_STATE", `what ${id} says stays on its machine; ${fix}`);
+    }
     const stop = new AbortController();
     await using client = await connectRuntime(this, given, stop.signal);
     const { jobId } = await find(client, id);
@@ -80,6 +89,8 @@ const cancel = buildCommand<CancelFlags, [string], Context>({
     positional: POSITIONAL,
   },
   async func({ reason, ...given }, id) {
+    const there = placeOfJob(id);
+    if (there) return cancelThere(this, given, { ...there, reason });
     const signal = this.untilInterrupted();
     await using client = await connectRuntime(this, given, signal);
     const { jobId } = await find(client, id);

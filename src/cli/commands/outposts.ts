@@ -47,4 +47,16 @@ const cancel = operation("outposts.cancel", {
   ],
 });
 
-export const outposts = { list, cancel } as const;
+const run = operation("outposts.run", {
+  words: { host: "HOST", agent: "AGENT", input: "--input INPUT", key: "--key KEY" },
+  more: "Prints the job's id; `rollcall jobs` shows how it goes.",
+  examples: [
+    {
+      call: `rollcall outposts run box echo --input '{"hi": 1}'`,
+      does: "if that machine accepts jobs",
+    },
+  ],
+  show: ({ jobId }, { context }) => context.out.line(jobId),
+});
+
+export const outposts = { list, run, cancel } as const;

@@ -14,6 +14,7 @@ import { listFlags, type ListFlags } from "../flags.ts";
 import { daemonList, tableRows, showList, type ListColumn, type ListSpec } from "../listing.ts";
 import { commandLine } from "../operation.ts";
 import type { Style } from "../terminal/output.ts";
+import type { Cell } from "../terminal/table.ts";
 import { ago } from "../terminal/time.ts";
 import { agentOfJobs, jobAgent } from "./agents.ts";
 import { connectRuntime, isRuntimeUrl, jobFlags, type RuntimeFlags } from "./runtime.ts";
@@ -29,30 +30,36 @@ export const JOB_COLOURS: Readonly<Record<string, Style>> = {
 interface JobFilters {
   readonly status?: readonly JobStatus[];
   readonly agent?: string;
+  readonly host?: string;
   readonly at?: number;
 }
 
 type Flags = JobFilters & ListFlags & RuntimeFlags;
 
-type Input = Pick<InputOf<"jobs.list">, "status" | "agent" | "at">;
+type Input = Pick<InputOf<"jobs.list">, "status" | "agent" | "host" | "at">;
 
 /** As much of a job as both tell. */
 type JobRow = Pick<JobSummary, "id" | "agent" | "parent" | "submittedAtMs"> & {
   readonly status: string;
   readonly principal?: string;
+  readonly host?: string;
+  readonly silentSinceMs?: number;
 };
 
 const COLUMNS: readonly ListColumn<JobRow>[] = [
   { title: "JOB", cell: ({ id }) => id },
   { title: "AGENT", least: 8, cell: ({ agent }) => agent },
-  {
-    title: "STATUS",
-    cell: ({ status }) => ({ text: status, style: JOB_COLOURS[status] ?? "dim" }),
-  },
+  { title: "STATUS", cell: statusOf },
   { title: "AGE", isNumber: true, cell: (job, { nowMs }) => ageOf(job, nowMs) },
   { title: "FOR", isExtra: true, cell: ({ principal = "" }) => principal },
   { title: "PARENT", isExtra: true, cell: ({ parent }) => parent },
 ];
+
+/** Of a machine that is silent nobody knows how its jobs are now. */
+function statusOf({ status, silentSinceMs = 0 }: JobRow): Cell {
+  if (silentSinceMs > 0) return { text: `${status}, silent`, style: "dim" };
+  return { text: status, style: JOB_COLOURS[status] ?? "dim" };
+}
 
 /** A runtime may keep to itself when it was. */
 function ageOf({ submittedAtMs }: JobRow, nowMs: number): string {
@@ -62,14 +69,14 @@ function ageOf({ submittedAtMs }: JobRow, nowMs: number): string {
 const VIEW: Omit<ListSpec<JobRow>, "input"> = {
   operation: "jobs.list",
   noun: "jobs",
-  topics: ["job."],
+  topics: ["job.", "outpost."],
   columns: COLUMNS,
   key: ({ id }) => id,
   nothing: "no jobs",
 };
 
 const line = commandLine<JobFilters>("jobs.list", {
-  words: { status: "--status", agent: "--agent AGENT", at: "--at TIME" },
+  words: { status: "--status", agent: "--agent AGENT", host: "--host HOST", at: "--at TIME" },
   more: "Of a runtime at ws://… they are those of the token, as that runtime lists them.",
   examples: [
     { call: "rollcall jobs", does: "all" },

@@ -17,6 +17,8 @@ const STATUSES = {
 
 export type JobStatus = keyof typeof STATUSES;
 
+export const JOB_STATUSES = Object.keys(STATUSES) as readonly JobStatus[];
+
 export function isJobStatus(text: string): text is JobStatus {
   return Object.hasOwn(STATUSES, text);
 }

@@ -12,6 +12,8 @@
 import { agentRowId } from "../../core/agent-jobs.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { Event, RecordedEvent } from "../../core/events.ts";
+import { forgottenJobs, type JobEvent } from "../../core/jobs.ts";
+import { isTerminal } from "../../core/jobs/outcome.ts";
 import { OUTPOST } from "../../core/limits.ts";
 import { isGone } from "../../core/questions.ts";
 import { isBusy } from "../../core/report-news.ts";
@@ -25,7 +27,7 @@ import type { Step } from "../../outposts/outposts.ts";
 import { cursorAt, isAt, readCursor } from "./cursor.ts";
 import { UPLINK } from "./limits.ts";
 import type { HostNames } from "./names.ts";
-import { Outgoing, type Told } from "./outgoing.ts";
+import { Outgoing, type Told, type ToldSource } from "./outgoing.ts";
 import { policyDigest, type SharePolicy } from "./policy.ts";
 import { Steps } from "./steps.ts";
 
@@ -113,7 +115,7 @@ export class TeamFeed {
 
   async #whole(): Promise<readonly Step[]> {
     const { told, sequence } = await this.#options.engine.read((state, at) => ({
-      told: this.#all(state),
+      told: [...this.#all(state), ...this.#allJobs(state)],
       sequence: at,
     }));
     const recorded = await this.#stand(sequence);
@@ -122,13 +124,13 @@ export class TeamFeed {
     const steps = new Steps(this.#sent.cursor);
     for (const each of told) steps.add([each], this.#sent.cursor);
     this.#sent = { sequence, cursor: to };
-    return [...steps.all(), { to, reports: [], gone: [] }];
+    return [...steps.all(), bookmark(to)];
   }
 
   /** As many as the team keeps, the living first. */
-  #all(state: State): readonly Told[] {
-    const living: Told[] = [];
-    const over: Told[] = [];
+  #all(state: State): readonly ToldSource[] {
+    const living: ToldSource[] = [];
+    const over: ToldSource[] = [];
     for (const key of sourceKeys(state)) {
       if (living.length >= OUTPOST.reports) break;
       const told = this.#tell(state, key);
@@ -140,7 +142,17 @@ export class TeamFeed {
     return [...living, ...over].slice(0, OUTPOST.reports);
   }
 
-  #tell(state: State, key: SourceKey): Told | undefined {
+  /** As many as the team keeps, those that have not ended first, then the last that did. */
+  #allJobs(state: State): readonly Told[] {
+    const entries = Array.from(state.jobs.byId.values(), ({ job }) => job);
+    const unfinished = entries.filter(({ status }) => !isTerminal(status));
+    const ended = entries.filter(({ status }) => isTerminal(status));
+    ended.sort((a, b) => b.endedAtMs - a.endedAtMs);
+    const kept = [...unfinished, ...ended].slice(0, OUTPOST.jobs);
+    return kept.flatMap((job) => listed(this.#outgoing.job(state, job)));
+  }
+
+  #tell(state: State, key: SourceKey): ToldSource | undefined {
     if (key.startsWith("entry ")) return undefined;
     const report = sourceReport(state, key, { sight: EVERYTHING });
     if (!report) {
@@ -163,7 +175,7 @@ export class TeamFeed {
   async #stepsOf(recorded: readonly RecordedEvent[]): Promise<readonly Step[]> {
     const steps = new Steps(this.#sent.cursor);
     for (const each of recorded) {
-      const told = await this.#toldBy(each.event);
+      const told = [...(await this.#toldBy(each.event)), ...(await this.#jobsIn(each.event))];
       this.#at = each;
       if (told.length > 0) steps.add(told, cursorAt(each, this.#policy));
     }
@@ -181,6 +193,19 @@ export class TeamFeed {
     return this.#read(engine.peek((state) => touchedBy(event, state)));
   }
 
+  /** The jobs that an event is about, as they are now. */
+  async #jobsIn(event: Event): Promise<readonly Told[]> {
+    if (event.type === "job.forgotten") {
+      for (const jobId of forgottenJobs(event)) this.#outgoing.forgetJob(jobId);
+      return [];
+    }
+    if (!isJobStep(event)) return [];
+    return this.#options.engine.read((state) => {
+      const job = state.jobs.byId.get(event.job.id)?.job;
+      return job ? listed(this.#outgoing.job(state, job)) : [];
+    });
+  }
+
   /** With a place for the team to remember, where much was read that says nothing to it. */
   #sending(steps: readonly Step[]): readonly Step[] {
     const at = this.#at;
@@ -193,12 +218,22 @@ export class TeamFeed {
     if (at.sequence - this.#sent.sequence < UPLINK.bookmarkEvents) return [];
     const to = cursorAt(at, this.#policy);
     this.#sent = { sequence: at.sequence, cursor: to };
-    return [{ to, reports: [], gone: [] }];
+    return [bookmark(to)];
   }
 }
 
 function listed(told: Told | undefined): readonly Told[] {
   return told ? [told] : [];
+}
+
+function bookmark(to: string): Step {
+  return { to, reports: [], gone: [], jobs: [], jobsGone: [] };
+}
+
+type JobStepEvent = Exclude<JobEvent, { type: "job.forgotten" | "job.progressed" }>;
+
+function isJobStep(event: Event): event is JobStepEvent {
+  return event.type.startsWith("job.") && "job" in event;
 }
 
 /** The agents of the registry, and those that run jobs, that an event may have changed. */

@@ -2,21 +2,30 @@
  * Reports on their way out: in the team's names, without what must not leave, and only if they say
  * something that the team was not told before. Times that only move are told once a minute.
  */
+import { agentRowId } from "../../core/agent-jobs.ts";
+import type { SentJob } from "../../core/host-jobs.ts";
+import type { Job } from "../../core/jobs.ts";
 import { FLEET } from "../../core/limits.ts";
 import { isBusy, withTimes } from "../../core/report-news.ts";
 import type { Report } from "../../core/reports.ts";
 import type { State } from "../../core/state.ts";
 import { digestOf } from "./cursor.ts";
 import type { HostNames } from "./names.ts";
-import { isExcluded, sharedFacts, type SharePolicy } from "./policy.ts";
+import { isExcluded, sharedFacts, sharedJob, type SharePolicy } from "./policy.ts";
 
 export interface OutgoingOptions {
   readonly names: HostNames;
   readonly policy: SharePolicy;
 }
 
+export type Told = ToldSource | ToldJob;
+
+export interface ToldJob {
+  readonly job: SentJob;
+}
+
 /** The news of one source: a report, or that there is none any more. */
-export interface Told {
+export interface ToldSource {
   /** As the team has it. */
   readonly alias: string;
   readonly report: Report | undefined;
@@ -31,7 +40,7 @@ export class Outgoing {
   }
 
   /** Nothing where the team need not be told. */
-  next(state: State, report: Report): Told | undefined {
+  next(state: State, report: Report): ToldSource | undefined {
     const { names, policy } = this.#options;
     const alias = names.alias(report.alias);
     if (isWithheld(state, report, policy)) return this.end(alias);
@@ -45,10 +54,26 @@ export class Outgoing {
   }
 
   /** It is gone, or must not be told of; said once. */
-  end(alias: string): Told | undefined {
+  end(alias: string): ToldSource | undefined {
     if (this.#said.get(alias)?.digest === ENDED.digest) return undefined;
     this.#said.set(alias, ENDED);
     return { alias, report: undefined };
+  }
+
+  job(state: State, job: Job): ToldJob | undefined {
+    const { policy } = this.#options;
+    if (isWithheld(state, { agentId: agentRowId(job) }, policy)) return undefined;
+    const told = sharedJob(job, policy);
+    const digest = digestOf(JSON.stringify(told));
+    const key = `job ${job.id}`;
+    if (this.#said.get(key)?.digest === digest) return undefined;
+    this.#said.set(key, { digest, activeAtMs: 0 });
+    return { job: told };
+  }
+
+  /** The team forgets it by itself. */
+  forgetJob(jobId: string): void {
+    this.#said.delete(`job ${jobId}`);
   }
 }
 
@@ -66,9 +91,13 @@ function saidIn({ agentId, links, facts }: Report): LastReport {
 }
 
 /** Where one source of an agent says that it works in an excluded folder, none is told of. */
-function isWithheld({ reports }: State, report: Report, policy: SharePolicy): boolean {
+function isWithheld(
+  { reports }: State,
+  report: Pick<Report, "agentId"> & { readonly facts?: Report["facts"] },
+  policy: SharePolicy,
+): boolean {
   if (policy.exclude.length === 0) return false;
-  const { workspace } = report.facts;
+  const workspace = report.facts?.workspace;
   if (workspace !== undefined && isExcluded(policy, workspace)) return true;
   for (const alias of reports.byAgent.of(report.agentId)) {
     const other = reports.byAlias.get(alias)?.report.facts.workspace;

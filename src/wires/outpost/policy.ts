@@ -1,13 +1,17 @@
 /**
  * Decides what leaves this machine. The rule is applied here, before anything is sent:
  *
- *   status      which agents there are, where, what they do, and that one asks something
+ *   status      which agents and jobs there are, where, what they do, and that one asks something
  *   questions   the words of their questions, and the answers that one may choose from
  *   all         what came of their work
  *
  * Agents in a workspace that is excluded are not told of at all. Goals and commands can be left
  * out. What looks like a secret is taken out of every text, whatever is shared.
  */
+import { asLine } from "../../core/fields.ts";
+import type { SentJob } from "../../core/host-jobs.ts";
+import type { Job } from "../../core/jobs.ts";
+import { FLEET } from "../../core/limits.ts";
 import { ACCEPTS, SHARES, type Accept, type Share } from "../../core/outposts.ts";
 import { matches } from "../../core/patterns.ts";
 import { redact } from "../../core/redact.ts";
@@ -83,6 +87,21 @@ function sharedQuestion(question: Present<"question">, policy: SharePolicy): Pre
       text: redact(text),
       ...(options && { options: options.map((each) => redact(each)) }),
     },
+  };
+}
+
+/** That a job runs, for whom and since when is status; why it failed is what came of it. */
+export function sharedJob(job: Job, policy: SharePolicy): SentJob {
+  const { id, agent, principal, parent, status } = job;
+  const { submittedAtMs, startedAtMs, endedAtMs, restarts, code } = job;
+  const about = { id, agent, principal, parent, status, restarts, code };
+  const reason = mayShare(policy, "all") ? asLine(redact(job.reason), FLEET.textLength) : "";
+  return {
+    ...about,
+    submittedAtMs: Math.floor(submittedAtMs),
+    startedAtMs: Math.floor(startedAtMs),
+    endedAtMs: Math.floor(endedAtMs),
+    reason,
   };
 }
 

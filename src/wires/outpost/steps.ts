@@ -3,6 +3,7 @@
  * our log does; it has one report of an agent at most, since that may change what the next one
  * means.
  */
+import type { SentJob } from "../../core/host-jobs.ts";
 import { OUTPOST } from "../../core/limits.ts";
 import type { Report } from "../../core/reports.ts";
 import type { Step } from "../../outposts/outposts.ts";
@@ -14,6 +15,8 @@ export class Steps {
   #agents = new Set<string>();
   #reports: Report[] = [];
   #gone: string[] = [];
+  /** By id: of a job that is told of twice, the last word counts. */
+  #jobs = new Map<string, SentJob>();
   #bytes = 0;
   /** The place that all so far reach to. */
   #at: string;
@@ -27,6 +30,11 @@ export class Steps {
     const fits = told.every((each) => this.#fits(each));
     if (!fits) this.#cut();
     for (const each of told) {
+      this.#bytes += sizeOf(each);
+      if ("job" in each) {
+        this.#jobs.set(each.job.id, each.job);
+        continue;
+      }
       const { alias, report } = each;
       const agent = report?.agentId ?? alias;
       // An event that tells of one agent twice tells the same: both are as it is now.
@@ -34,21 +42,25 @@ export class Steps {
       this.#agents.add(agent);
       if (report) this.#reports.push(report);
       else this.#gone.push(alias);
-      this.#bytes += sizeOf(each);
     }
     this.#at = at;
   }
 
   #fits(told: Told): boolean {
-    if (this.#agents.size >= OUTPOST.reportsAtOnce / 2) return false;
+    const most = Math.max(this.#agents.size, this.#jobs.size);
+    if (most >= OUTPOST.reportsAtOnce / 2) return false;
     if (this.#bytes + sizeOf(told) > UPLINK.stepBytes) return false;
+    if ("job" in told) return true;
     return !this.#agents.has(told.report?.agentId ?? told.alias);
   }
 
   #cut(): void {
-    if (this.#agents.size === 0) return;
-    this.#done.push({ to: this.#at, reports: this.#reports, gone: this.#gone });
+    if (this.#agents.size + this.#jobs.size === 0) return;
+    const jobs = [...this.#jobs.values()];
+    const told = { reports: this.#reports, gone: this.#gone, jobs, jobsGone: [] };
+    this.#done.push({ to: this.#at, ...told });
     this.#agents = new Set();
+    this.#jobs = new Map();
     this.#reports = [];
     this.#gone = [];
     this.#bytes = 0;
@@ -60,7 +72,9 @@ export class Steps {
   }
 }
 
-function sizeOf({ alias, report }: Told): number {
+function sizeOf(told: Told): number {
+  if ("job" in told) return JSON.stringify(told.job).length;
+  const { alias, report } = told;
   return report ? JSON.stringify(report).length : alias.length;
 }
 

@@ -7,6 +7,7 @@ import { DEFAULT_PATIENCE } from "../../fleet/stuck.ts";
 import type { Row } from "../../fleet/row.ts";
 import { Box, POLICY } from "../../../test/support/outposts/box.ts";
 import { FakeTeam } from "../../../test/support/outposts/fake-team.ts";
+import type { UplinkOptions } from "./uplink.ts";
 import { quiet, register, TestClock } from "../../../test/support/engine/fixture.ts";
 
 let clock: TestClock;
@@ -31,6 +32,10 @@ function rows(): Row[] {
   return engine.peek((state) =>
     atOnce(makeRows(state, { nowMs: engine.nowMs, patience: DEFAULT_PATIENCE })),
   );
+}
+
+function hostJobs() {
+  return team.engine.peek((state) => Array.from(state.hostJobs.byId.values(), ({ job }) => job));
 }
 
 function row(id: string): Row | undefined {
@@ -114,6 +119,74 @@ describe("the team's fleet", () => {
   });
 });
 
+describe("the jobs of the machine", () => {
+  test("are in the row of their agent and in the list, under the machine's name", async () => {
+    await box.submit("job_1");
+    await clock.advance(300);
+    expect(hostJobs()).toMatchObject([
+      { id: "job_1@box", agent: "echo", principal: "local@box", host: "box", status: "running" },
+    ]);
+    expect(row("arcp@box:echo")).toMatchObject({
+      headline: "WORKING",
+      host: "box",
+      jobs: { running: 1, waiting: 0, newest: [{ id: "job_1@box", activity: "working" }] },
+    });
+    await box.end("job_1", { status: "error", code: "INTERNAL", reason: "token=abc123secret" });
+    await clock.advance(300);
+    expect(hostJobs()).toMatchObject([{ status: "error", code: "INTERNAL", reason: "" }]);
+    expect(row("arcp@box:echo")?.jobs).toMatchObject({ running: 0, newest: [{ why: "error" }] });
+  });
+
+  test("have the reason of their end where all is shared, without secrets", async () => {
+    await box.uplink.close();
+    box.start({ policy: { ...POLICY, share: "all" } });
+    await box.submit("job_1");
+    await box.end("job_1", { status: "error", code: "INTERNAL", reason: "token=abc123secret" });
+    await clock.advance(300);
+    expect(hostJobs()).toMatchObject([{ reason: "token=***" }]);
+  });
+
+  test("that began and ended while there was no link are told of once", async () => {
+    team.isReachable = false;
+    team.cut();
+    await box.submit("job_1");
+    await box.end("job_1", { status: "success", code: "", reason: "" });
+    await box.submit("job_2");
+    team.isReachable = true;
+    await clock.advance(6_000);
+    expect(hostJobs().map(({ id, status }) => `${id} ${status}`)).toEqual([
+      "job_1@box success",
+      "job_2@box running",
+    ]);
+    const told = (await team.events()).filter(({ type }) => type === "outpost.job_told");
+    expect(told).toHaveLength(2);
+  });
+
+  test("are gone when the machine no longer knows them", async () => {
+    await box.submit("job_1");
+    await clock.advance(300);
+    await box.close();
+    box = await Box.open(team, clock, { facts: { instance: "two", machine: "m", version: "1" } });
+    await clock.advance(300);
+    expect(hostJobs()).toEqual([]);
+    expect(row("arcp@box:echo")?.jobs ?? null).toBeNull();
+  });
+
+  test("of an agent in an excluded folder stay there", async () => {
+    await box.uplink.close();
+    box.start({ policy: { ...POLICY, exclude: ["/home/me/private"] } });
+    const facts = {
+      liveness: { value: "alive", rule: "r" },
+      workspace: "/home/me/private",
+    } as const;
+    const alias = "script:echo";
+    await box.tell({ alias, agentId: "arcp@laptop:echo", order: clock.wallMs(), facts });
+    await box.submit("job_1");
+    await clock.advance(300);
+    expect(hostJobs()).toEqual([]);
+  });
+});
+
 describe("everything is told anew", () => {
   test("by a machine whose state is gone: what it no longer knows is over", async () => {
     await box.say("old", "works");
@@ -166,6 +239,35 @@ describe("what is asked of a machine", () => {
     box.start({ policy: { ...POLICY, accept: "jobs" } });
     await quiet();
     await expect(team.service.ask("box", task, OPERATOR)).rejects.toThrow(/^box: .*job_1/);
+    await box.submit("job_1");
+    await team.service.ask("box", task, OPERATOR);
+    await clock.advance(60_000);
+    expect(hostJobs()).toMatchObject([{ id: "job_1@box", status: "cancelled" }]);
+  });
+
+  test("may be a job, which is submitted in the name of the caller", async () => {
+    await box.uplink.close();
+    const orders: unknown[] = [];
+    const submit: UplinkOptions["submit"] = (order) => {
+      orders.push({ ...order, by: order.by.principal.name });
+      return box.submit("job_7");
+    };
+    const order = { kind: "job.submit", agent: "echo", input: '{"hi":1}', key: "k" } as const;
+    box.start({ submit });
+    await quiet();
+    await expect(team.service.ask("box", order, OPERATOR)).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+    });
+    await box.uplink.close();
+    box.start({ submit, policy: { ...POLICY, accept: "jobs" } });
+    await quiet();
+    expect(await team.service.ask("box", order, OPERATOR)).toBe("job_7");
+    const by = "team:token:ann";
+    expect(orders).toEqual([
+      { by, session: "", agent: "echo", input: { hi: 1 }, lease: {}, key: "k" },
+    ]);
+    await clock.advance(300);
+    expect(hostJobs()).toMatchObject([{ id: "job_7@box", status: "running" }]);
   });
 
   test("is refused while the machine is not connected, or is not known", async () => {

@@ -23,7 +23,7 @@ import { incompatible } from "../../net/http/refusal.ts";
 import type { Step, WholePart } from "../../outposts/outposts.ts";
 import { Awaited } from "./awaited.ts";
 import { TeamFeed } from "./feed.ts";
-import { Inbox } from "./inbox.ts";
+import { Inbox, type SubmitJob } from "./inbox.ts";
 import { UPLINK } from "./limits.ts";
 import type { Team } from "./link.ts";
 import { HostNames } from "./names.ts";
@@ -35,6 +35,8 @@ export interface UplinkOptions {
   readonly clock: Clock;
   readonly url: string;
   readonly policy: SharePolicy;
+  /** Has a job run here that the team asks for. */
+  readonly submit: SubmitJob;
   readonly facts: Omit<OutpostFacts, "share" | "accept">;
   /** The names of this machine in its own aliases. */
   readonly ownHosts: readonly string[];
@@ -168,8 +170,8 @@ export class Uplink {
 
   /** Does the team's requests, one after the other. */
   async #follow(link: Team, session: string, signal: AbortSignal): Promise<void> {
-    const { engine, policy, url } = this.#options;
-    const inbox = new Inbox({ engine, accept: policy.accept, team: new URL(url).host });
+    const { engine, submit, policy, url } = this.#options;
+    const inbox = new Inbox({ engine, submit, accept: policy.accept, team: new URL(url).host });
     for await (const text of link.requests(session, signal)) {
       const outcome = await inbox.take(text);
       if (outcome) await link.post("/v1/outposts/answer", { session, ...outcome }, signal);

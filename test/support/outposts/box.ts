@@ -1,5 +1,7 @@
 /** For tests: a machine that reports to a team, with an engine of its own, and what it says. */
 import { LIBRARY } from "../../../src/core/by.ts";
+import { RollcallError } from "../../../src/core/errors.ts";
+import type { JobEnding } from "../../../src/core/job-rules.ts";
 import type { Facts } from "../../../src/core/reports.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { SharePolicy } from "../../../src/wires/outpost/policy.ts";
@@ -42,6 +44,7 @@ export class Box {
       clock: this.#clock,
       url: "http://team.example",
       policy: POLICY,
+      submit: () => Promise.reject(new RollcallError("NOT_FOUND", "no agent runs jobs here")),
       facts: { instance: "one", machine: "laptop", version: "1" },
       ownHosts: ["laptop"],
       connect: () => this.#team.connect(),
@@ -72,6 +75,19 @@ export class Box {
   tell(report: { alias: string; agentId: string; order: number; facts: Facts }) {
     const whole = { links: [], reportedAtMs: report.order, ...report };
     return this.engine.execute({ type: "fleet.report", report: whole }, LIBRARY);
+  }
+
+  /** A job of the agent `echo` of this machine. */
+  submit(jobId: string) {
+    const about = { agent: "echo", principal: "local", node: "laptop", session: "", parent: "" };
+    return this.engine.execute(
+      { type: "job.submit", jobId, ...about, lease: {}, traceId: "0".repeat(32) },
+      LIBRARY,
+    );
+  }
+
+  end(jobId: string, ending: JobEnding) {
+    return this.engine.execute({ type: "job.end", jobId, ending }, LIBRARY);
   }
 
   async close(): Promise<void> {
