@@ -7,7 +7,7 @@
  *              └── stopped, removed, its process gone ──▶ over
  *
  * Files are read when they change, and silence rings. Only processes have to be looked at, every
- * second or so. With very many of them they take turns in being proved to be the same, and in
+ * second. With very many of them they take turns in being proved to be the same, and in
  * between it must do that one with that number is there.
  */
 import { codeOf, wireCodes } from "../../core/errors.ts";
@@ -37,12 +37,12 @@ export interface FileReporterOptions {
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
-/** Together with the time to tell it, an end is known within two seconds. */
-const LOOK_MS = 1_500;
+/** An end is known within two seconds: half of them are for the telling, on a machine that is busy. */
+const LOOK_MS = 1_000;
 /** How many processes are proved to be the same in one look: a millisecond. */
 const PROOFS_PER_LOOK = 50;
 /** Cards are named again every half minute: the directory forgets them after three. */
-const LOOKS_PER_CARD = 20;
+const LOOKS_PER_CARD = 30;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
 
