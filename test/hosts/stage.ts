@@ -55,6 +55,8 @@ interface Moment {
   readonly rows: readonly ExpectedRow[];
   /** Where the program gives no evidence sooner, and its cell names that. */
   readonly withinMs?: number;
+  /** What was true just before and looks the same from afar: the row may still get there, in time. */
+  readonly before?: ExpectedRow;
 }
 
 export interface StageOptions {
@@ -179,10 +181,10 @@ export class Stage implements AsyncDisposable {
     return (await this.#fleet?.rows()) ?? [];
   }
 
-  async moment(name: string, { act, rows, withinMs = WITHIN_MS }: Moment): Promise<void> {
+  async moment(name: string, { act, rows, withinMs = WITHIN_MS, before }: Moment): Promise<void> {
     const isLate = withinMs > WITHIN_MS;
     const cell = { moment: name, expected: inWords(rows), ...(isLate && { withinMs }) };
-    const before = new Set((await this.rows()).map(({ id }) => id));
+    const known = new Set((await this.rows()).map(({ id }) => id));
     try {
       await act();
     } catch (error) {
@@ -196,19 +198,25 @@ export class Stage implements AsyncDisposable {
     const startedAt = performance.now();
     const sinceMs = () => performance.now() - startedAt;
     let shown: readonly ShownRow[] = [];
-    const isRight = async () => areAsExpected((shown = await this.rows()), rows, before);
-    const isInTime =
-      (await holds(isRight, withinMs)) || (await holds(isRight, nodeStartMs(this.#env)));
-    const [afterMs, seen] = [sinceMs(), inWords(shown)];
-    if (!isInTime) {
+    const isRight = async () => areAsExpected((shown = await this.rows()), rows, known);
+    const isWrong = async () => !(await isRight());
+    const isStillBefore = () =>
+      before !== undefined && sinceMs() < withinMs && areAsExpected(shown, [before]);
+    let afterMs = 0;
+    do {
+      const leftMs = withinMs - sinceMs();
+      const isInTime =
+        (await holds(isRight, leftMs)) || (await holds(isRight, nodeStartMs(this.#env)));
+      afterMs = sinceMs();
+      if (isInTime) continue;
+      const seen = inWords(shown);
       const later = (await holds(isRight, LATER_MS))
         ? `right after ${Math.round(sinceMs())} ms`
         : "wrong later";
       return this.#wrong({ ...cell, afterMs }, `saw ${seen}, ${later}`);
-    }
-    if (await holds(async () => !(await isRight()), STEADY_MS)) {
+    } while ((await holds(isWrong, STEADY_MS)) && isStillBefore());
+    if (!areAsExpected(shown, rows, known))
       return this.#wrong({ ...cell, afterMs }, `changed to ${inWords(shown)}`);
-    }
     this.#onCell({ ...cell, afterMs });
   }
 

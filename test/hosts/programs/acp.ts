@@ -121,20 +121,23 @@ interface Agent {
   readonly mark?: string;
 }
 
+const STARTING: ExpectedRow = { ...WORKING, why: /Starting agent|Opening session/ };
 const FAILED: ExpectedRow = { headline: "PROBLEM", why: /fails as told|error/i };
 
 async function play(stage: Stage, agent: Agent): Promise<void> {
   const { command, signIn, denied = IDLE, failed = FAILED, isOrphaned = false } = agent;
   const { mark = "sh" } = agent;
   await using editor = new Editor(stage, command);
-  await stage.moment("start", { act: () => editor.open(stage.project, signIn), rows: [IDLE] });
+  // It rests, starts and rests again.
+  const started = { rows: [IDLE], before: STARTING };
+  await stage.moment("start", { act: () => editor.open(stage.project, signIn), ...started });
   await turns(stage, editor, failed);
   await permissions(stage, editor, { mark, denied });
   await stage.moment("editor leaves", { act: () => editor.close(), rows: [] });
   stage.check("the bytes of both sides are the same", () => editor.difference());
   if (isOrphaned) return;
   await using other = new Editor(stage, command);
-  await stage.moment("start again", { act: () => other.open(stage.project, signIn), rows: [IDLE] });
+  await stage.moment("start again", { act: () => other.open(stage.project, signIn), ...started });
   await stage.moment("killed", { act: () => other.kill(), rows: [] });
 }
 
