@@ -55,7 +55,7 @@ interface Moment {
   readonly rows: readonly ExpectedRow[];
   /** Where the program gives no evidence sooner, and its cell names that. */
   readonly withinMs?: number;
-  /** What was true just before and looks the same from afar: the row may still get there, in time. */
+  /** What it was shown as just before: the row may get there once more, and back in time. */
   readonly before?: ExpectedRow;
 }
 

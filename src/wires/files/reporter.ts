@@ -37,7 +37,7 @@ export interface FileReporterOptions {
   readonly onTrouble?: (what: string, error: unknown) => void;
 }
 
-/** An end is known within two seconds: half of them are for the telling, on a machine that is busy. */
+/** An end is known within two seconds; the telling may take one, on a machine that is busy. */
 const LOOK_MS = 1_000;
 /** How many processes are proved to be the same in one look: a millisecond. */
 const PROOFS_PER_LOOK = 50;
