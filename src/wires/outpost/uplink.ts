@@ -15,7 +15,7 @@
  */
 import { z } from "zod";
 import type { Clock } from "../../core/clock.ts";
-import { codeOf, RollcallError, wireCodes } from "../../core/errors.ts";
+import { codeOf, RollcallError } from "../../core/errors.ts";
 import type { OutpostFacts } from "../../core/outposts.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { backOff, linked, pause, unlessAborted } from "../../machine/waiting.ts";
@@ -25,6 +25,7 @@ import { Awaited } from "./awaited.ts";
 import { TeamFeed } from "./feed.ts";
 import { Inbox, type SubmitJob } from "./inbox.ts";
 import { UPLINK } from "./limits.ts";
+import { linkTrouble } from "./link-trouble.ts";
 import type { Team } from "./link.ts";
 import { HostNames } from "./names.ts";
 import type { SharePolicy } from "./policy.ts";
@@ -240,13 +241,11 @@ export class Uplink {
   /** How it was lost: only a person can mend what is refused. */
   #lost(error: unknown): "refused" | "offline" {
     if (this.#abort.signal.aborted) return "offline";
-    const code = codeOf(error);
-    const isRefused =
-      wireCodes(code).retry === "never" && code !== "WRONG_STATE" && code !== "OUT_OF_RANGE";
+    const { url } = this.#options;
+    const { isRefused, reason } = linkTrouble(error, url);
     const state = isRefused ? "refused" : "offline";
-    const reason = error instanceof Error ? error.message : String(error);
     if (this.#become(state, reason)) {
-      this.#options.onTrouble?.(`no link to the team at ${this.#options.url}`, error);
+      this.#options.onTrouble?.(`no link to the team at ${url}: ${reason}`, error);
     }
     return state;
   }
