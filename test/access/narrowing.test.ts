@@ -3,20 +3,20 @@
  * and of what a stream tells that was opened before.
  */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { startEmbedded, type Embedded } from "../../src/embedded.ts";
 import {
   ElectionService,
   LeaseService,
 } from "../../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { cardOf } from "../support/directory/fixture.ts";
+import { startHosting, type HostingDaemon } from "./daemon.ts";
 import { Person } from "./person.ts";
 
-let daemon: Embedded;
+let daemon: HostingDaemon;
 let ci: Person;
 let admin: Person;
 
 beforeAll(async () => {
-  daemon = await startEmbedded();
+  daemon = await startHosting();
   ci = await Person.with(daemon, "ci", "agent");
   admin = await Person.with(daemon, "root", "admin");
   const deny = { effect: "deny", subject: "token:ci" };
@@ -134,4 +134,53 @@ test("a watcher of an election is told nothing once it is denied the group", asy
   await vi.waitFor(() => expect(all?.heard.length).toBeGreaterThan(told?.length ?? 0));
   expect(own?.heard).toBe(told);
   await admin.post("/v1/policies/delete", { id: "group" });
+});
+
+test("an ARCP session is told that it may not follow a job any more, and goes on", async () => {
+  const [owner, follower] = [await ci.arcp(), await ci.arcp()];
+  const submit = () => owner.submit({ agent: "steps", input: {} });
+  const [secret, open] = [await submit(), await submit()];
+  const [denied, followed] = [
+    await follower.subscribe(secret.id),
+    await follower.subscribe(open.id),
+  ];
+  await admin.post("/v1/policies/set", {
+    id: "job",
+    effect: "deny",
+    subject: "token:ci",
+    action: "job.read",
+    resource: `job:${secret.id}`,
+  });
+  const code = "PERMISSION_DENIED";
+  await expect(denied.ended).resolves.toMatchObject({ status: "error", error: { code } });
+  await expect(denied.done).rejects.toThrow('denied by policy "job"');
+  await expect(follower.subscribe(secret.id)).rejects.toThrow('denied by policy "job"');
+  // The job goes on for the session that submitted it, and so does what else is followed.
+  expect(secret.isOver).toBe(false);
+  await admin.post("/v1/policies/delete", { id: "job" });
+  const again = await follower.subscribe(secret.id);
+  for (const job of [secret, open]) await job.cancel();
+  for (const job of [secret, open, followed, again]) {
+    await expect(job.ended).resolves.toMatchObject({ status: "cancelled" });
+  }
+});
+
+test("a resumed ARCP session follows only jobs that its caller may read now", async () => {
+  const owner = await ci.arcp();
+  const job = await owner.submit({ agent: "steps", input: { asks: true } });
+  const before = await Person.with(daemon, "helper", "operator");
+  const follower = await before.arcp();
+  const handle = await follower.subscribe(job.id);
+  // It has heard all that the job says.
+  for await (const { kind } of handle.events()) if (kind === "status") break;
+  const { resumption } = follower;
+  if (!resumption) throw new Error("no resumption");
+  await admin.post("/v1/tokens/revoke", { name: "helper" });
+  await using now = await Person.with(daemon, "helper", "agent");
+  await expect(now.arcp({ ...resumption, lastEventSeq: 0 })).rejects.toThrow(/resume/);
+  const resumed = await now.arcp(resumption);
+  const code = "JOB_NOT_FOUND";
+  await expect(resumed.job(job.id).ended).resolves.toMatchObject({ error: { code } });
+  await job.cancel();
+  await before[Symbol.asyncDispose]();
 });

@@ -1,10 +1,10 @@
 /** The right that each ARCP message needs. A message that is not here does not compile. */
 import type { Access } from "../../core/access.ts";
-import type { By } from "../../core/by.ts";
 import { agentRefOf } from "../../core/jobs/agent-ref.ts";
 import { ACCESS, type Permit } from "../../operations/access.ts";
 import { TABLE } from "../../operations/table.ts";
 import type { ClientMessage } from "../../wires/arcp/codec/messages.ts";
+import type { PermitMessage } from "../../wires/arcp/server/connection.ts";
 
 /** Part of having a session, which was asked for already. */
 const SESSION = undefined;
@@ -25,13 +25,13 @@ const ACCESSES: Readonly<Record<ClientMessage["type"], Access | typeof SESSION>>
 };
 
 /** Throws where the caller may not send such a message. */
-export function permitMessages(permit: Permit) {
-  return (by: By, message: ClientMessage): void => {
+export function permitMessages(permit: Permit): PermitMessage {
+  return (by, message) => {
     const access = ACCESSES[message.type];
     if (!access) return;
     permit(by, access, message);
     // A policy that denies an agent denies each of its versions.
-    const name = message.type === "job.submit" ? agentRefOf(message.agent)?.name : undefined;
-    if (name !== undefined) permit(by, access, { agent: name });
+    const ref = message.agent === undefined ? undefined : agentRefOf(message.agent);
+    if (ref) permit(by, access, { agent: ref.name });
   };
 }

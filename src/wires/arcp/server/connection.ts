@@ -38,6 +38,15 @@ export interface FrameSubject {
 /** Turns the token of a hello into its caller. What it throws is told to the client. */
 export type Greeter = (token: string) => By | undefined | Promise<By | undefined>;
 
+/** A message, as far as the right to send it goes. */
+export type MessageToPermit = Pick<ClientMessage, "type"> & {
+  readonly agent?: string | undefined;
+  readonly jobId?: string | undefined;
+};
+
+/** Throws where the caller may not send such a message. */
+export type PermitMessage = (by: By, message: MessageToPermit) => void;
+
 /** The parts that all connections of a runtime share. */
 export interface ConnectionHost {
   readonly runtime: { readonly name: string; readonly version: string };
@@ -45,7 +54,7 @@ export interface ConnectionHost {
   readonly greet: Greeter;
   readonly frames: Rate;
   readonly cancelBy: "session" | "principal";
-  readonly permit?: ((by: By, message: ClientMessage) => void) | undefined;
+  readonly permit?: PermitMessage | undefined;
   features(): readonly Feature[];
   agents(): readonly AgentListing[];
   onClosed(connection: ServerConnection): void;

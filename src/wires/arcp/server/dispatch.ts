@@ -4,7 +4,6 @@
  * three clients match them by that order alone.
  */
 import type { SubmitReply } from "../../../core/job-submit.ts";
-import type { By } from "../../../core/by.ts";
 import { codeOf, invalidArgument, RollcallError } from "../../../core/errors.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
 import { remainingOf, type Budget, type Counters } from "../../../core/jobs/budget.ts";
@@ -26,10 +25,11 @@ import type {
 } from "../codec/messages.ts";
 import type { Rate } from "../../../core/rate.ts";
 import { decodeRequest } from "../codec/requests.ts";
+import type { PermitMessage } from "./connection.ts";
 import { RecentMap } from "./recent-map.ts";
 import type { LiveSession } from "./session.ts";
 import { INPUT, SUBSCRIPTIONS } from "./session-limits.ts";
-import type { LiveSessions } from "./sessions.ts";
+import { noJob, type LiveSessions } from "./sessions.ts";
 import { ONLY_THE_END, LiveSubscription, type StartPoint } from "./subscription.ts";
 import { TRACE_CONTEXT, traceContextOf } from "../codec/trace-context.ts";
 
@@ -40,7 +40,7 @@ export interface Answerer {
     readonly sessions: LiveSessions;
     readonly frames: Rate;
     readonly cancelBy: "session" | "principal";
-    readonly permit?: ((by: By, message: ClientMessage) => void) | undefined;
+    readonly permit?: PermitMessage | undefined;
   };
   /** Gives the nonce that the answer repeats. */
   ping(): string;
@@ -239,7 +239,7 @@ export class Dispatch {
     const { parentJobId: parent } = message;
     if (parent === undefined) return jobs.submit(order);
     // The claim to be a child is checked: the rules of a delegation hold for every caller.
-    if (this.#sessions.job(parent)?.principal !== session.principal) throw notFound(parent);
+    if (this.#sessions.job(parent)?.principal !== session.principal) throw noJob(parent);
     return jobs.submit({ ...order, parent });
   }
 
@@ -312,7 +312,7 @@ export class Dispatch {
     this.#need("subscribe");
     const session = this.#session;
     const job = this.#sessions.jobs.find(session.by, jobId);
-    if (!job) throw notFound(jobId);
+    if (!job) throw noJob(jobId);
     if (session.subscriptions.size >= SUBSCRIPTIONS.perSession) {
       throw new RollcallError("LIMIT_EXCEEDED", "too many subscriptions in one session");
     }
@@ -354,10 +354,6 @@ function countersAsBudget(counters: Counters = {}): Budget {
   return new Map(
     Object.entries(counters).map(([name, left]) => [name, amountOfNumber(left) ?? 0n]),
   );
-}
-
-function notFound(jobId: string): RollcallError {
-  return new RollcallError("NOT_FOUND", `no job ${JSON.stringify(jobId)}`);
 }
 
 function jobIdOf(cursor: string): string {

@@ -23,7 +23,12 @@ import type { Streams } from "../../../log/streams.ts";
 import { systemClock } from "../../../machine/clock.ts";
 import { FEATURES, type Feature } from "../codec/messages.ts";
 import { Alarms, type AlarmListener } from "./alarms.ts";
-import { ServerConnection, type ConnectionHost, type Greeter } from "./connection.ts";
+import {
+  ServerConnection,
+  type ConnectionHost,
+  type Greeter,
+  type PermitMessage,
+} from "./connection.ts";
 import type { ArcpOptions } from "./options.ts";
 import { OUTPUT } from "./session-limits.ts";
 import { LiveSessions } from "./sessions.ts";
@@ -34,8 +39,8 @@ export interface ArcpServiceOptions extends ArcpOptions {
   /** The name of the node, as the engine has it. */
   readonly node: string;
   readonly streams: Streams;
-  /** Throws where a caller may not send such a message; without it every caller may. */
-  readonly permit?: ConnectionHost["permit"];
+  /** Without it every caller may send every message. */
+  readonly permit?: PermitMessage;
 }
 
 export class ArcpService implements Companion {
@@ -80,6 +85,7 @@ export class ArcpService implements Companion {
       jobs: this.jobs,
       limits,
       newId,
+      permit: options.permit,
     });
     this.#host = {
       runtime: options.runtime,

@@ -187,9 +187,15 @@ export class LiveSession implements Owner, StreamWriter {
     const lag = this.head - this.acked;
     if (this.#isLagTold || lag <= OUTPUT.lagEvents || !this.has("ack")) return;
     this.#isLagTold = true;
-    const told = { phase: "back_pressure", message: `${lag} events are not acknowledged` };
-    const atMs = this.#sessions.term.nowMs();
-    const entry = { atMs, seq: 0, kind: "status", body: JSON.stringify(told) };
+    this.tell(job, "status", {
+      phase: "back_pressure",
+      message: `${lag} events are not acknowledged`,
+    });
+  }
+
+  /** A notice about a job, for this client alone. */
+  tell(job: Job, kind: string, told: object): void {
+    const entry = { atMs: this.#sessions.term.nowMs(), seq: 0, kind, body: JSON.stringify(told) };
     this.#number({ job, position: NO_POSITION, entry });
   }
 

@@ -3,20 +3,14 @@
  * their numbers. Which resume is right, and when a session is gone, is decided in core/sessions.ts.
  */
 import { randomBytes } from "node:crypto";
-import type { By } from "../../../core/by.ts";
+import { ITSELF, type By } from "../../../core/by.ts";
 import { RollcallError } from "../../../core/errors.ts";
 import type { Event } from "../../../core/events.ts";
 import { Rate } from "../../../core/rate.ts";
-import {
-  decodeSessionEntry,
-  isNotice,
-  lastSeqOf,
-  SESSION_STREAMS,
-  sessionStream,
-} from "../../../core/job-stream.ts";
+import { SESSION_STREAMS, sessionStream } from "../../../core/job-stream.ts";
 import type { Job } from "../../../core/jobs.ts";
 import { limitSessions, setAttached } from "../../../core/sessions.ts";
-import type { ResumeCommand, SessionEntry, SessionLimits } from "../../../core/sessions.ts";
+import type { ResumeCommand, SessionLimits } from "../../../core/sessions.ts";
 import type { State } from "../../../core/state.ts";
 import type { Term } from "../../../engine/companion.ts";
 import type { JobService } from "../../../jobs/jobs.ts";
@@ -25,10 +19,10 @@ import { acceptedOf } from "../codec/answers.ts";
 import type { Resumption } from "../codec/messages.ts";
 import { Timestamps } from "../codec/timestamps.ts";
 import type { Alarm, Alarms } from "./alarms.ts";
-import type { ServerConnection } from "./connection.ts";
-
+import type { PermitMessage, ServerConnection } from "./connection.ts";
 import { LiveSession, type SessionTerms } from "./session.ts";
 import { RESUME } from "./session-limits.ts";
+import { storedNumbers, type StoredNumbers } from "./stored-numbers.ts";
 import { numberedEntries, type NumberedEntry, type StreamPlace } from "./stream-reader.ts";
 import { LiveSubscription } from "./subscription.ts";
 import { tokenDigest } from "./verifiers.ts";
@@ -39,6 +33,7 @@ export interface LiveSessionsOptions {
   readonly jobs: JobService;
   readonly limits: SessionLimits;
   readonly newId: () => string;
+  readonly permit?: PermitMessage | undefined;
 }
 
 export interface ResumeRequest {
@@ -54,13 +49,9 @@ export interface OpenResult {
   readonly token: string;
 }
 
-/** The numbers of a session's frames on disk. */
-interface StoredNumbers {
-  readonly oldest: number;
-  readonly seq: number;
-  readonly spans: number;
-  /** The last position heard of each job that it follows. */
-  readonly heard: ReadonlyMap<string, number>;
+interface Denial {
+  readonly subscription: LiveSubscription;
+  readonly error: RollcallError;
 }
 
 export class LiveSessions {
@@ -69,6 +60,7 @@ export class LiveSessions {
   readonly jobs: JobService;
   readonly limits: SessionLimits;
   readonly newId: () => string;
+  readonly #permit: PermitMessage | undefined;
   readonly #timestamps = new Timestamps();
   readonly #byId = new Map<string, LiveSession>();
   readonly #heartbeats = new Map<LiveSession, Alarm>();
@@ -84,6 +76,7 @@ export class LiveSessions {
     this.jobs = options.jobs;
     this.limits = options.limits;
     this.newId = options.newId;
+    this.#permit = options.permit;
   }
 
   get(sessionId: string): LiveSession | undefined {
@@ -115,44 +108,12 @@ export class LiveSessions {
     for await (const { stream, oldest, head } of this.streams.ranges(SESSION_STREAMS)) {
       const id = stream.slice(SESSION_STREAMS.length);
       const entry = state.sessions.byId.get(id);
-      if (entry) this.#found.set(id, await this.#find(stream, { oldest, head, entry }));
+      if (entry)
+        this.#found.set(id, await storedNumbers(this.streams, { stream, oldest, head }, entry));
       // Its entries go after the log forgot it: a crash in between left the stream of nobody.
       else if (state.jobs.bySession.of(id).size > 0) this.#gone.add(id);
       else await this.streams.remove(stream);
     }
-  }
-
-  async #find(
-    stream: string,
-    {
-      oldest,
-      head,
-      entry,
-    }: {
-      readonly oldest: number;
-      readonly head: number;
-      readonly entry: Pick<SessionEntry, "subscriptions">;
-    },
-  ): Promise<StoredNumbers> {
-    const heard = new Map<string, number>();
-    let first = 1;
-    let seq = 0;
-    // Only a session that follows jobs has to look at all of its numbers.
-    const places = entry.subscriptions.size > 0 ? [oldest - 1] : [oldest - 1, head - 1];
-    for (const place of new Set(places)) {
-      for await (const batch of this.streams.read(stream, place)) {
-        for (const [index, text] of batch.entries.entries()) {
-          const read = decodeSessionEntry(text);
-          if (batch.first + index === oldest) first = read.seq;
-          seq = lastSeqOf(read);
-          const isNew = seq > (entry.subscriptions.get(read.jobId)?.seq ?? 0);
-          if (isNew && !isNotice(read)) heard.set(read.jobId, read.last);
-          if (place !== places.at(-1)) break;
-        }
-        if (place !== places.at(-1)) break;
-      }
-    }
-    return { oldest: first, seq, spans: head, heard };
   }
 
   /** All of them get a whole window to come back. */
@@ -199,6 +160,31 @@ export class LiveSessions {
   onEvent(event: Event): void {
     if (event.type === "job.submitted") this.#tellChild(event.job);
     if (event.type === "session.gone") this.#remove(event.sessionId);
+    if (event.type === "policy.set" && event.policy.effect === "deny") this.#narrow();
+  }
+
+  /** Ends what a new denial takes away. Of sessions without a caller yet, their resume does. */
+  #narrow(): void {
+    for (const session of this.#byId.values()) {
+      if (session.by === ITSELF) continue;
+      for (const { subscription, error } of this.#deniedTo(session.by, session)) {
+        subscription.deny(error);
+      }
+    }
+  }
+
+  /** The jobs that a session follows and this caller may not, and why. */
+  #deniedTo(by: By, { subscriptions }: LiveSession): readonly Denial[] {
+    return [...subscriptions.values()].flatMap((subscription) => {
+      const { jobId } = subscription;
+      try {
+        this.#permit?.(by, { type: "job.subscribe", jobId });
+        return this.jobs.find(by, jobId) ? [] : [{ subscription, error: noJob(jobId) }];
+      } catch (error) {
+        if (error instanceof RollcallError) return [{ subscription, error }];
+        throw error;
+      }
+    });
   }
 
   /** The numbers of a session that is gone stay while its jobs can be read. */
@@ -264,6 +250,9 @@ export class LiveSessions {
     const isOpen = this.#guesses.has(name, this.alarms.nowMs());
     if (!session || !isOpen) throw cannotBeResumed();
     const { token, tokenHash: newTokenHash } = newToken();
+    const denied = this.#deniedTo(by, session);
+    // Frames that are not sent yet may be of a job that is denied, and have no gaps.
+    const isSent = denied.length === 0 || lastEventSeq === session.head;
     try {
       const command: ResumeCommand = {
         type: "session.resume",
@@ -273,7 +262,7 @@ export class LiveSessions {
         tokenHash: tokenDigest(resumeToken).toString("base64url"),
         newTokenHash,
         isUnproven: this.#isUnproven(session),
-        isKept: lastEventSeq <= session.head && lastEventSeq >= session.oldest - 1,
+        isKept: isSent && lastEventSeq <= session.head && lastEventSeq >= session.oldest - 1,
       };
       this.term.decide(command, by);
     } catch (error) {
@@ -287,6 +276,7 @@ export class LiveSessions {
     session.output.detach();
     session.by = by;
     this.#attach(session, connection);
+    for (const { subscription, error } of denied) subscription.deny(error);
     before?.replaced();
     return { session, token };
   }
@@ -373,6 +363,10 @@ export class LiveSessions {
 function newToken(): { readonly token: string; readonly tokenHash: string } {
   const token = `rt_${randomBytes(32).toString("hex")}`;
   return { token, tokenHash: tokenDigest(token).toString("base64url") };
+}
+
+export function noJob(jobId: string): RollcallError {
+  return new RollcallError("NOT_FOUND", `no job ${JSON.stringify(jobId)}`);
 }
 
 function cannotBeResumed(): RollcallError {

@@ -9,7 +9,9 @@
  * yet is still in memory.
  */
 import { decodeEntry, isShown, jobStream } from "../../../core/job-stream.ts";
+import type { RollcallError } from "../../../core/errors.ts";
 import type { Job } from "../../../core/jobs.ts";
+import type { Outcome } from "../../../core/jobs/outcome.ts";
 import type { PositionedEntry, JobListener } from "../../../jobs/run.ts";
 import type { LiveSession } from "./session.ts";
 import { SUBSCRIPTIONS } from "./session-limits.ts";
@@ -132,6 +134,13 @@ export class LiveSubscription implements JobListener {
     if (seq > 0) this.lastSeq = seq;
     if (heard.entry.kind === "end") this.close();
     return seq;
+  }
+
+  /** Its session may not follow the job any more: for that client the job ends with the reason. */
+  deny({ code, message }: RollcallError): void {
+    const job = this.#sessions.job(this.jobId);
+    if (job) this.#session.tell(job, "end", { status: "error", code, message } satisfies Outcome);
+    this.close();
   }
 
   /** The term of leading is over: the next one follows anew, from what is durable. */
