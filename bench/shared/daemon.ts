@@ -1,7 +1,7 @@
 /** The daemon that is measured: the built program, a process of its own, its state on disk. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 export class Daemon {
@@ -64,9 +64,20 @@ export class Daemon {
 
   /** The time that its main thread, which decides, was on a processor; NaN where nobody tells. */
   cpuMs(): number {
-    const { pid } = this.#child;
+    return this.#threadMs(this.pid);
+  }
+
+  /** The same of all its threads. */
+  allCpuMs(): number {
+    const threads = readdirSync(`/proc/${this.pid}/task`);
+    return threads.reduce((sum, thread) => sum + this.#threadMs(thread), 0);
+  }
+
+  #threadMs(thread: number | string): number {
     try {
-      const [ns = ""] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
+      const [ns = ""] = readFileSync(`/proc/${this.pid}/task/${thread}/schedstat`, "utf8").split(
+        " ",
+      );
       return Number(ns) / 1e6;
     } catch {
       return NaN;

@@ -74,6 +74,31 @@ describe("the tables", () => {
     expect(await usersIn(HEAD + lines.join(""), ...ports)).toEqual(ports.map((_, at) => at));
   });
 
+  test("are not read where they cannot have what is missing", async () => {
+    const one = "00000000000000000000000001000000";
+    const six = { localAddress: "::1", localPort: 9090, remoteAddress: "::1", remotePort: 54_321 };
+    const line = lineOf("D431", 1000, 5);
+    // A folder cannot be read.
+    const unread = tmpdir();
+    const four: Sought = { lines: ["0100007F:D431 0100007F:2382"] };
+    await readConnections([four], [await table(HEAD + line), unread]);
+    const other: Sought = { lines: linesOf(six) };
+    const text = HEAD + line.replaceAll("0100007F", one);
+    await readConnections([other], [unread, await table(text)]);
+    expect([four.uid, other.uid]).toEqual([1000, 1000]);
+    const none: Sought = { lines: ["0100007F:D499 0100007F:2382"] };
+    await expect(readConnections([none], [await table(HEAD), unread])).rejects.toThrow("EISDIR");
+  });
+
+  test("have a mapped address in that of IPv6", async () => {
+    const mapped = "0000000000000000FFFF00000100007F";
+    const ends = { ...here, remoteAddress: "127.0.0.1", remotePort: 54_321 };
+    const sought: Sought = { lines: linesOf(ends) };
+    const six = HEAD + lineOf("D431", 7, 5).replaceAll("0100007F", mapped);
+    await readConnections([sought], [await table(HEAD), await table(six)]);
+    expect(sought.uid).toBe(7);
+  });
+
   test.runIf(process.platform === "linux")("of this machine have our own connection", async () => {
     const server = createServer();
     server.listen(0, "127.0.0.1");

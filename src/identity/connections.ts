@@ -21,7 +21,8 @@ export interface ConnectionEnds {
   readonly localPort: number;
 }
 
-const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+/** The table of IPv4, and that of IPv6, which has mapped addresses, too. */
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
 const CHUNK_BYTES = 64 << 10;
 
 /** The lines that the peer's end of a connection may have, in the words of the tables. */
@@ -77,14 +78,22 @@ export interface Sought {
  * Finds the users of connections, until all are known or the tables end. With ten thousand
  * connections the tables have 3 MB, and the kernel takes 50 ms to write them: so they are read off
  * the loop, a page at a time, and of a line that nobody seeks only the ends are looked at. To open
- * and to close them is quick, and not worth a turn of another thread.
+ * and to close them is quick, and not worth a turn of another thread. Also an empty table costs the
+ * kernel some milliseconds: it goes through the buckets of all connections. So one that cannot have
+ * what is missing is not read.
  */
 export async function readConnections(
   sought: readonly Sought[],
-  tables: readonly string[] = TABLES,
+  [four, six]: readonly [string, string] = TABLES,
 ): Promise<void> {
   const search = new ConnectionSearch(sought);
-  await Promise.all(tables.map((path) => readTable(path, search)));
+  if (sought.some(({ lines }) => lines.some(isOfIPv4))) await readTable(four, search);
+  if (!search.isOver) await readTable(six, search);
+}
+
+/** Its first address is one word of eight digits. */
+function isOfIPv4(line: string): boolean {
+  return line.indexOf(":") === 8;
 }
 
 class ConnectionSearch {

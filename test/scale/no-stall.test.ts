@@ -20,7 +20,8 @@ import { jobDefaults } from "../support/core/jobs.ts";
 import { openApi, type Api } from "../support/daemon/api.ts";
 import { ask } from "../support/daemon/fixture.ts";
 import { CARD } from "../support/engine/fixture.ts";
-import { keepsNobodyWaiting, REBUILT_MS, spentMs, TURN_MS } from "./turns.ts";
+import { spentMs } from "../support/machine/turns.ts";
+import { keepsNobodyWaiting, REBUILT_MS, TURN_MS } from "./turns.ts";
 
 const AGENTS = 100_000;
 /** Of jobs, tasks, questions, policies and entries of the directory. */
