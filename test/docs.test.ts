@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { blocksOf, cut, shellBlock } from "./docs.ts";
 
@@ -40,15 +40,43 @@ test("a region is cut without its indent, and a missing one is not taken for emp
   expect(cut(source, "other")).toBeUndefined();
 });
 
-test("every path that ARCHITECTURE.md names in full is there", () => {
-  const root = new URL("../", import.meta.url);
-  const text = readFileSync(new URL("ARCHITECTURE.md", root), "utf8");
-  const named = text.matchAll(/`((?:src|test|scripts|bench|docs|assets|examples)\/[\w./-]+)`/g);
-  const paths = Array.from(named, ([, path = ""]) => path);
-  // Words in capitals stand for any name.
-  const gone = paths
-    .filter((path) => !/[A-Z]{3}/.test(path))
-    .filter((path) => !existsSync(fileURLToPath(new URL(path, root))));
-  expect(paths.length).toBeGreaterThan(50);
-  expect(gone).toEqual([]);
+test("every file that the documents on the code name is there", () => {
+  for (const document of ["ARCHITECTURE.md", "docs/decisions.md"]) {
+    const text = readFileSync(new URL(document, ROOT), "utf8");
+    const { names, gone } = namedFiles(text);
+    expect(names.length).toBeGreaterThan(document === "ARCHITECTURE.md" ? 200 : 5);
+    expect({ document, gone }).toEqual({ document, gone: [] });
+  }
 });
+
+test("a file that is not there is found, by its path or by its bare name", () => {
+  const { gone } = namedFiles(
+    "`src/core/leases.ts`, `tasks.ts`, `no.ts`; `src/none.ts`, `NOUN.ts`",
+  );
+  expect(gone).toEqual(["no.ts", "src/none.ts"]);
+});
+
+const ROOT = new URL("../", import.meta.url);
+
+/**
+ * Paths are written from the root, from src, or without a folder after one that has it. Words in
+ * capitals stand for any name.
+ */
+function namedFiles(text: string): { readonly names: string[]; readonly gone: string[] } {
+  const spelled =
+    /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|md|json|txt)|(?:src|test|docs|assets)\/[\w./-]+)`/g;
+  const names = Array.from(text.matchAll(spelled), ([, name = ""]) => name);
+  let folder = "";
+  const gone = names.filter((name) => {
+    const stem = name.endsWith(".md") ? name : name.replace(/[^/]*[A-Z]{3}.*/, "");
+    if (stem === "") return false;
+    const path = [stem, `src/${stem}`, `${folder}/${stem}`].find((each) =>
+      existsSync(new URL(each, ROOT)),
+    );
+    if (path === undefined) return true;
+    const isFolder = statSync(new URL(path, ROOT)).isDirectory();
+    folder = isFolder ? path : dirname(path);
+    return false;
+  });
+  return { names, gone };
+}
