@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import { smallDisk } from "../../../test/small-disk.ts";
 import { expect, onTestFinished, test } from "vitest";
 import type { ErrorCode } from "../../core/errors.ts";
-import { checkDatabase } from "./check.ts";
 import { checksumOf } from "./checksum.ts";
 import { connect } from "./driver.ts";
 import { sqliteStore } from "./store.ts";
@@ -210,7 +209,7 @@ test("a file on a read-only disk is refused as that, be it there or not", async 
   await expectRefusal(join(folder, "new", "r.db"), "STORAGE_READ_ONLY", /check the mount/);
 });
 
-test("an index that leaves out a row is found at a start, however large the file", async () => {
+test("an index that leaves out a row is found at a start", async () => {
   const path = await written();
   const copy = `${path}.copy`;
   fs.copyFileSync(path, copy);
@@ -220,10 +219,5 @@ test("an index that leaves out a row is found at a start, however large the file
   const cells = (page - 1) * 4096 + 3;
   bytes.writeUInt16BE(bytes.readUInt16BE(cells) - 1, cells);
   fs.writeFileSync(path, bytes);
-  const database = await connect(path);
-  onTestFinished(() => database.close());
-  for (const size of [bytes.length, 2 ** 40]) {
-    const about = { path, bytes: size, closedWell: true };
-    expect(() => checkDatabase(database, about)).toThrow(`${path} is damaged`);
-  }
+  await expectRefusal(path, "STORAGE_CORRUPT", /is damaged/);
 });

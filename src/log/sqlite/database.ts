@@ -1,9 +1,9 @@
 /**
  * Opening the file: make it, lock it, see whose it is, check it.
  *
- * The checks are as deep as they are cheap. The pages are checked of all but the largest files; of
- * the rows of a file that was closed well only the end of the log, and all of one whose write-ahead
- * log is still there (a crash), or that is small. Whatever is read later is checked for gaps again.
+ * The checks are as deep as they are cheap: of the rows of a file that was closed well only the end
+ * of the log, and all of one whose write-ahead log is still there (a crash), or that is small.
+ * Whatever is read later is checked for gaps again. The pages are checked by opening.ts.
  */
 import {
   accessSync,

@@ -7,11 +7,14 @@
  * The write-ahead log comes before SQLite sees it, which would drop what it cannot read of it. Then
  * a writer may be at work, and what is read of a file that is being written fits nothing: what is
  * wrong is damage if it is the same at a second look, and the work of a writer if it is not.
+ *
+ * The pages of a large file are checked by a thread of its own, while the state is read from it
+ * (see session.ts).
  */
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { RollcallError } from "../../core/errors.ts";
-import { isThorough } from "./check.ts";
+import { checkPages, isCheckedBeside, isThorough } from "./check.ts";
 import { openDatabase, openForReading } from "./database.ts";
 import { corrupt, storageError, type Database } from "./driver.ts";
 import { Place } from "./place.ts";
@@ -30,6 +33,8 @@ export interface OpenedTables {
   readonly tables: Tables;
   /** Given where something may have been lost: no token and no term from before is above it. */
   readonly floor: number | undefined;
+  /** Whether the pages are left to be checked by another thread. */
+  readonly isUnchecked: boolean;
 }
 
 export async function openTables(path: string, writtenBy: string): Promise<OpenedTables> {
@@ -37,15 +42,27 @@ export async function openTables(path: string, writtenBy: string): Promise<Opene
   if (bytes === undefined && testimony) writeFloor(path, testimony.floor);
   const database = await openDatabase(path);
   try {
+    const isUnchecked = isCheckedBeside(database, path);
+    if (!isUnchecked) checkPages(database, path);
     const witness = new HeadWitness(path, readWitness(path));
     const place = new Place(path);
     const tables = new Tables(database, { path, writtenBy, witness, place });
     if (bytes !== undefined && testimony?.head) tables.checkWitnessed(testimony.head);
     if (isThorough({ bytes: bytes ?? 0, closedWell: !wal.hasFrames })) tables.verify();
-    return { tables, floor: witness.owed };
+    return { tables, floor: witness.owed, isUnchecked };
   } catch (error) {
     database.close();
     throw storageError(error, path);
+  }
+}
+
+/** Checks the pages beside the writer. */
+export async function checkBeside(path: string): Promise<void> {
+  const database = await openForReading(path);
+  try {
+    checkPages(database, path);
+  } finally {
+    database.close();
   }
 }
 

@@ -18,7 +18,9 @@ export const SNAPSHOT_BYTES = 256 << 10;
 export const WAITING_BYTES = 64 << 20;
 
 export interface Operations {
-  open(options: OpenOptions): Promise<OpenedRange>;
+  open(options: OpenOptions): Promise<OpenedFile>;
+  /** By a thread of its own: checks the pages of a file that another thread has open. */
+  checkBeside(path: string): Promise<void>;
   range(): LogRange;
   commit(commit: Commit): CommitResult;
   readLog(span: Span): LogPage | undefined;
@@ -69,6 +71,11 @@ export interface OpenOptions {
 export interface OpenedRange extends LogRange {
   /** The program that wrote last. */
   readonly lastWriter: string;
+}
+
+export interface OpenedFile extends OpenedRange {
+  /** Whether its pages are left to be checked. */
+  readonly isUnchecked: boolean;
 }
 
 /** One transaction: the appends in the order of the calls, then what is forgotten. */

@@ -1,15 +1,21 @@
-/** The part that the log and the streams of one database share: its thread, commits and tail. */
+/**
+ * The part that the log and the streams of one database share: its thread, commits and tail.
+ *
+ * To check the pages of a large file takes as long as to read the state from it. So both happen at
+ * once, on two threads: no read ends and no write begins before the pages are known to be whole.
+ */
 import { RollcallError } from "../../core/errors.ts";
 import type { LogPosition, LogPrograms, LogRange } from "../log.ts";
 import type { StreamBatch, StreamRange } from "../streams.ts";
 import { Tail } from "../tail.ts";
 import { Commits } from "./commits.ts";
+import { isLarge } from "./check.ts";
 import { corrupt } from "./driver.ts";
 import type { Argument, Name, OpenOptions, Page, Result, Span } from "./protocol.ts";
 import { SqliteThread } from "./thread.ts";
 
 export class SqliteSession {
-  readonly commits = new Commits((commit) => this.call("commit", commit));
+  readonly commits = new Commits((commit) => this.write("commit", commit));
   readonly #options: OpenOptions;
   readonly #thread = new SqliteThread((failure) => this.#tail.fail(failure));
   readonly #closing = new AbortController();
@@ -17,6 +23,8 @@ export class SqliteSession {
   #lastWriter: string | undefined;
   /** Until an append that begins above it succeeded. */
   #floor: number | undefined;
+  /** Until the pages are known to be whole, if ever. */
+  #verdict: Promise<void> | undefined;
   #opening: Promise<LogRange> | undefined;
   #closed: Promise<void> | undefined;
   #isSweeping = false;
@@ -57,18 +65,33 @@ export class SqliteSession {
       return { ...range, ...(this.#floor !== undefined && { floor: this.#floor }) };
     }
     this.#thread.start();
+    this.#verdict = undefined;
+    const checker = new SqliteThread(() => undefined);
+    // It starts while the file is opened.
+    if (!this.#options.isReader && isLarge(this.#options.path)) checker.start();
     try {
-      const { lastWriter, ...range } = await this.call("open", this.#options);
+      const { lastWriter, isUnchecked, ...range } = await this.call("open", this.#options);
       this.#lastWriter = lastWriter;
+      if (isUnchecked) this.#awaitVerdict(pagesChecked(checker, this.#options.path));
+      else await checker.stop();
       this.#floor = range.floor;
       this.#tail = new Tail(range);
       // A crash may have left something half-done.
       if (!this.#options.isReader) this.sweep();
       return range;
     } catch (error) {
-      await this.#thread.stop();
+      await Promise.all([this.#thread.stop(), checker.stop()]);
       throw error;
     }
+  }
+
+  /** One that rejects stays: whatever awaits it is refused. */
+  #awaitVerdict(verdict: Promise<void>): void {
+    this.#verdict = verdict;
+    const passed = () => {
+      if (this.#verdict === verdict) this.#verdict = undefined;
+    };
+    verdict.then(passed, () => undefined);
   }
 
   /** The log has grown to here, by an append with this fence. */
@@ -79,6 +102,12 @@ export class SqliteSession {
 
   call<K extends Name>(name: K, argument: Argument<K>): Promise<Result<K>> {
     return this.#thread.call(name, argument);
+  }
+
+  /** A call that writes. */
+  write<K extends Name>(name: K, argument: Argument<K>): Promise<Result<K>> {
+    const verdict = this.#verdict;
+    return verdict ? verdict.then(() => this.call(name, argument)) : this.call(name, argument);
   }
 
   /**
@@ -96,7 +125,7 @@ export class SqliteSession {
     try {
       while (this.#mustSweep) {
         this.#mustSweep = false;
-        while (!this.closing.aborted && (await this.call("sweep", undefined)));
+        while (!this.closing.aborted && (await this.write("sweep", undefined)));
       }
     } catch {
       // The disk is full or the thread died: the next one who forgets something tries again.
@@ -121,6 +150,7 @@ export class SqliteSession {
       yield { page, ...decodePage(`${what} in ${this.#options.path}`, page, after) };
       after = page.last;
     }
+    await this.#verdict;
   }
 
   /** Forgotten while it was read, or never to be missed. */
@@ -140,9 +170,19 @@ export class SqliteSession {
   async #close(): Promise<void> {
     this.#closing.abort();
     await this.#opening?.catch(() => undefined);
+    await this.#verdict?.catch(() => undefined);
     if (!this.#thread.isRunning) return;
     await this.commits.settled();
     await this.#thread.stop();
+  }
+}
+
+async function pagesChecked(checker: SqliteThread, path: string): Promise<void> {
+  if (!checker.isRunning) checker.start();
+  try {
+    await checker.call("checkBeside", path);
+  } finally {
+    await checker.stop();
   }
 }
 

@@ -111,12 +111,12 @@ class SqliteLog implements Log {
   }
 
   async saveSnapshot({ sequence, chunks }: Snapshot): Promise<void> {
-    const id = await this.#session.call("beginSnapshot", sequence);
+    const id = await this.#session.write("beginSnapshot", sequence);
     try {
       await this.#addChunks(id, chunks);
-      await this.#session.call("finishSnapshot", id);
+      await this.#session.write("finishSnapshot", id);
     } catch (error) {
-      await this.#session.call("dropSnapshot", id).catch(() => undefined);
+      await this.#session.write("dropSnapshot", id).catch(() => undefined);
       throw error;
     } finally {
       // An earlier one at the same sequence, or this one if it failed.
@@ -129,7 +129,7 @@ class SqliteLog implements Log {
     let gathered: string[] = [];
     let bytes = 0;
     const add = async () => {
-      await this.#session.call("addChunks", { id, from, chunks: gathered });
+      await this.#session.write("addChunks", { id, from, chunks: gathered });
       from += gathered.length;
       gathered = [];
       bytes = 0;
@@ -151,19 +151,24 @@ class SqliteLog implements Log {
   }
 
   async *#readChunks({ id, sequence, chunks }: SavedSnapshot): AsyncGenerator<string> {
+    const read = (from: number) => this.#session.call("readChunks", { id, from });
+    let next = read(0);
     for (let from = 0; from < chunks;) {
-      const page = await this.#session.call("readChunks", { id, from });
+      const page = await next;
       if (page.length === 0) {
         const message = `the snapshot at ${sequence} was dropped while it was read`;
         throw new RollcallError("OUT_OF_RANGE", message);
       }
-      for (const chunk of page) yield decodeText(chunk);
       from += page.length;
+      // On its way while the caller is busy; it rejects when it is awaited, if ever.
+      if (from < chunks) next = read(from);
+      next.catch(() => undefined);
+      for (const chunk of page) yield decodeText(chunk);
     }
   }
 
   async truncate(through: number): Promise<void> {
-    await this.#session.call("truncate", through);
+    await this.#session.write("truncate", through);
     this.#oldest = Math.max(this.#oldest, through + 1);
     this.#session.sweep();
   }

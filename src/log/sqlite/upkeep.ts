@@ -75,7 +75,7 @@ export async function compact(path: string): Promise<Compacted> {
   const session = new SqliteSession({ path, writtenBy: "rollcall", isReader: false });
   try {
     await session.open();
-    await session.call("compact", undefined);
+    await session.write("compact", undefined);
   } finally {
     await session.close();
   }

@@ -14,7 +14,7 @@ import {
   type ThreadReply,
   type ThreadRequest,
 } from "./protocol.ts";
-import { openReader, openTables } from "./opening.ts";
+import { checkBeside, openReader, openTables } from "./opening.ts";
 import { Tables } from "./tables.ts";
 import { forgetHolder } from "./writer-lock.ts";
 
@@ -37,12 +37,16 @@ const operations: Operations = {
       reading = database;
       return readOnce(reading, () => {
         if (head) tables().checkWitnessed(head);
-        return tables().opened();
+        return { ...tables().opened(), isUnchecked: false };
       });
     }
-    const { tables: found, floor } = await openTables(path, options.writtenBy);
+    const { tables: found, floor, isUnchecked } = await openTables(path, options.writtenBy);
     opened = found;
-    return { ...found.opened(), ...(floor !== undefined && { floor }) };
+    return { ...found.opened(), isUnchecked, ...(floor !== undefined && { floor }) };
+  },
+  checkBeside(file) {
+    path = file;
+    return checkBeside(path);
   },
   range: () => tables().range(),
   commit: (commit) => tables().commit(commit),
