@@ -12,6 +12,7 @@ import type { Context } from "./context.ts";
 import { switchFlag } from "./flags.ts";
 import { clean } from "./terminal/clean.ts";
 import type { Style } from "./terminal/output.ts";
+import { confirm } from "./terminal/prompt.ts";
 
 export function sceneOf({ env }: Pick<Context, "env">, folder: string | undefined): Scene {
   return {
@@ -49,6 +50,8 @@ export const changeFlags = {
   yes: switchFlag("Change it without asking"),
 } as const;
 
+type Asking = Pick<Context, "out" | "err" | "listenForKeys" | "untilInterrupted">;
+
 export interface Proposal {
   /** Shows the changes to the person who is asked. */
   readonly show: () => Promise<void>;
@@ -57,7 +60,7 @@ export interface Proposal {
 
 /** Whether the changes are to be made; rejects where nobody can be asked. */
 export async function isAgreed(
-  context: Context,
+  context: Asking,
   flags: ChangeFlags,
   { show, question }: Proposal,
 ): Promise<boolean> {
@@ -67,24 +70,10 @@ export async function isAgreed(
     if (!process.stdin.isTTY || !context.out.isTerminal) {
       throw invalidArgument("nothing was changed: --yes makes the change, --dry-run only shows it");
     }
-    await context.out.line(`${question} y/N`);
-    if (await isYes(context)) return true;
+    if (await confirm(context, question)) return true;
   }
   await context.out.line("Nothing was changed.");
   return false;
-}
-
-/** By one key; Ctrl-C is no. */
-function isYes(context: Context): Promise<boolean> {
-  const interrupted = context.untilInterrupted();
-  return new Promise((resolve) => {
-    const answer = (isWanted: boolean) => {
-      stop();
-      resolve(isWanted);
-    };
-    const stop = context.listenForKeys((key) => answer(key.toLowerCase() === "y"));
-    interrupted.addEventListener("abort", () => answer(false), { once: true });
-  });
 }
 
 /** Makes the change; says where the file is now as it was. */

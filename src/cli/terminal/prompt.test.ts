@@ -1,35 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Output } from "./output.ts";
+import { person } from "../../../test/support/cli/person.ts";
 import { askSecret, confirm } from "./prompt.ts";
-
-function person() {
-  const shown: string[] = [];
-  const sink = {
-    write(text: string, done?: () => void) {
-      shown.push(text);
-      done?.();
-      return true;
-    },
-  };
-  const interruption = new AbortController();
-  let listen: (pressed: (keys: string) => void) => void = () => undefined;
-  const listened = new Promise<(keys: string) => void>((resolve) => (listen = resolve));
-  const state = { isListened: false };
-  const context = {
-    err: new Output(sink, {}),
-    untilInterrupted: () => interruption.signal,
-    listenForKeys: (pressed: (keys: string) => void) => {
-      listen(pressed);
-      state.isListened = true;
-      return () => void (state.isListened = false);
-    },
-  };
-  const type = async (...chunks: readonly string[]) => {
-    const press = await listened;
-    for (const keys of chunks) press(keys);
-  };
-  return { context, shown, state, type, interruption };
-}
 
 describe("a secret", () => {
   test.each([
@@ -60,6 +31,8 @@ describe("a secret", () => {
 
 test.each([
   ["y", true],
+  ["y\r", true],
+  ["Y\n", true],
   ["n", false],
   ["\r", false],
 ])("a question answered with %j is %s", async (key, isYes) => {

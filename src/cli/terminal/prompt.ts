@@ -25,9 +25,9 @@ export async function askSecret(context: Keys, question: string): Promise<string
   });
 }
 
-/** Whether the person presses y. */
+/** Whether the person presses y, and maybe Enter at once. */
 export async function confirm(context: Keys, question: string): Promise<boolean> {
-  return answer(context, `${question} [y/N]`, (key) => key.startsWith("y"));
+  return answer(context, `${question} [y/N]`, (keys) => /^y/i.test(keys));
 }
 
 /** Listens until the keys give an answer; throws CANCELLED at Ctrl-C. */
