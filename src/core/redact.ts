@@ -25,7 +25,7 @@ const KEYS = new RegExp(
 );
 
 const SCHEME = /\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/giu;
-const USER_INFO = /:\/\/[^\s/@]+@/gu;
+const USER_INFO = /:\/\/[^\s/]+@/gu;
 
 const WORD = /[\w.-]+/giu;
 const TELLING =

@@ -306,8 +306,9 @@ export function parseValues(said: ReadonlyMap<SettingName, SettingText>): Values
   for (const [name, { value, source }] of said) {
     const parsed = schema[name].safeParse(value);
     if (!parsed.success) {
-      // A wrong address may contain a password.
-      const isSecret = ["embedder_url", "log", "notify_webhook"].includes(name);
+      // A wrong address may contain a password; of a webhook, the path may be one.
+      const isSecret =
+        ["embedder_url", "log", "notify_webhook"].includes(name) || /:\/\/.*@/s.test(String(value));
       const shown = isSecret ? "not valid" : JSON.stringify(value);
       throw new RollcallError(
         "INVALID_ARGUMENT",

@@ -146,6 +146,17 @@ describe("a mistake", () => {
     expect(message).toContain(`--${flag} is ${JSON.stringify(value)}: ${expected}`);
   });
 
+  test.each([
+    ["join", "http://me:hunter2@box:9090"],
+    ["oidc-issuer", "http://me:hun/ter2@login.example"],
+    ["embedder-url", "http://me:hunter2@box"],
+    ["trust", "postgres://me:hunter2@db/fleet"],
+  ])("in --%s does not repeat a password", async (flag, value) => {
+    const message = await problem({ flags: { [flag]: value } });
+    expect(message).toContain(`--${flag} is not valid: expected`);
+    expect(message).not.toContain("ter2");
+  });
+
   test("an outpost without a host is told how to get one", async () => {
     const command = "rollcall tokens create NAME --role outpost --host HOST";
     expect(await problem({ flags: { trust: "10.0.0.7=outpost" } })).toContain(

@@ -286,8 +286,8 @@ export class JobService {
     if (!credentials) throw new RollcallError("NOT_FOUND", "this runtime issues no credentials");
     const rotated = await credentials.rotate(run.id, credentialId);
     run.credentials = run.credentials.map((each) => (each.id === credentialId ? rotated : each));
-    const { id, value } = rotated;
-    await this.events.say(run, "status", { phase: "credential_rotated", id, value });
+    // Its value is not written: the wire takes it from the run, for the session that submitted it.
+    await this.events.say(run, "status", { phase: "credential_rotated", id: rotated.id });
     return rotated;
   }
 

@@ -1,5 +1,5 @@
 /** Daemons that keep their log in one Postgres, as an operator starts them. */
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
@@ -21,13 +21,17 @@ afterAll(async () => {
 
 interface Member {
   readonly up: Running;
+  readonly url: string;
+  /** Its folder. */
+  readonly state: string;
   /** What a command at this daemon prints. */
   readonly rollcall: (...args: readonly string[]) => Promise<string>;
 }
 
 async function member(node: string, log: string, ...more: readonly string[]): Promise<Member> {
   const home = scratch();
-  const place = ["--data-dir", join(home.path, "state"), "--log", log, "--node", node];
+  const state = join(home.path, "state");
+  const place = ["--data-dir", state, "--log", log, "--node", node];
   const { up, url } = await daemon(...place, "--no-status-files", ...more);
   onTestFinished(async () => {
     await up[Symbol.asyncDispose]();
@@ -38,7 +42,7 @@ async function member(node: string, log: string, ...more: readonly string[]): Pr
     if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
     return stdout;
   };
-  return { up, rollcall };
+  return { up, url, state, rollcall };
 }
 
 describe.skipIf(!hasServer)("daemons on one Postgres", () => {
@@ -61,7 +65,7 @@ describe.skipIf(!hasServer)("daemons on one Postgres", () => {
     expect(Number(later)).toBeGreaterThan(token);
   });
 
-  test("the password comes from a file; it is in no output, and a wrong one says so", async () => {
+  test("the password comes from a file; it stands nowhere, and a wrong one says so", async () => {
     await server.query("CREATE ROLE locked LOGIN PASSWORD 'hunter2' SUPERUSER");
     await server.demandPassword("locked");
     const home = scratch();
@@ -75,9 +79,27 @@ describe.skipIf(!hasServer)("daemons on one Postgres", () => {
     expect(refused.stderr).toContain("check the user of the URL, and the password");
     writeFileSync(file, "hunter2\n", { mode: 0o600 });
     const level = ["--log-credentials-file", file, "--log-level", "trace"];
-    const { up, rollcall } = await member("locked", log, ...level);
+    const { up, url, state, rollcall } = await member("locked", log, ...level);
     await rollcall("agents", "register", "worker");
-    expect(up.stdout + up.stderr + refused.stdout + refused.stderr).not.toMatch(/hunter2|wrong/);
+    const answers = [await rollcall("doctor"), await rollcall("cluster")];
+    for (const path of ["status", "overview", "cluster"]) {
+      answers.push(await (await fetch(`${url}/v1/${path}`)).text());
+    }
+    const written = readdirSync(state, { withFileTypes: true, recursive: true })
+      .filter((each) => each.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
+    const events = await server.query("SELECT encode(body, 'escape') AS text FROM locked.log");
+    const seen = {
+      output: up.stdout + up.stderr + refused.stdout + refused.stderr,
+      answers: answers.join("\n"),
+      processes: readFileSync(`/proc/${up.pid}/cmdline`, "utf8"),
+      files: written.join("\n"),
+      events: JSON.stringify(events),
+    };
+    expect(seen.answers).toContain("locked");
+    expect(seen.events).toContain("agent.registered");
+    const places = Object.entries(seen).filter(([, text]) => /hunter2|"wrong"/.test(text));
+    expect(places).toEqual([]);
   });
 
   test("a daemon's file is moved there, backed up there, and restored elsewhere", async () => {

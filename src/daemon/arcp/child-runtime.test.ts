@@ -1,4 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { JobContext } from "../../jobs/context.ts";
 import { TestClock } from "../../../test/support/engine/fixture.ts";
 import { CHILD } from "../../wires/arcp/driver/limits.ts";
@@ -6,7 +9,7 @@ import { createLogger } from "../logger.ts";
 import { parseAgents, type CommandAgent } from "./agents-config.ts";
 import { ChildRuntime } from "../../wires/arcp/driver/child-runtime.ts";
 
-function start(command: readonly string[]) {
+function start(command: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const [agent] = parseAgents({ a: { command } }, { path: "f", folder: "." });
   const clock = new TestClock();
   const lines: string[] = [];
@@ -14,7 +17,7 @@ function start(command: readonly string[]) {
   const child = new ChildRuntime({
     agent: agent as CommandAgent,
     rowId: "arcp@n1:a",
-    env: { PATH: process.env["PATH"] },
+    env: { PATH: process.env["PATH"], ...env },
     clock,
     logger: createLogger({ level: "warn", isTerminal: true, write: (line) => lines.push(line) }),
     onLiveness: ({ value }) => states.push(value),
@@ -36,6 +39,20 @@ async function untilDead(clock: TestClock, states: readonly string[]): Promise<v
     { timeout: 30_000, interval: 1 },
   );
 }
+
+test("a program gets no settings of ours, nor the password of our log", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rollcall-child-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "env");
+  const write = "require('node:fs').writeFileSync(process.argv[1], JSON.stringify(process.env))";
+  const secret = "hunter2";
+  const env = { OPENAI_API_KEY: "its own", ROLLCALL_TOKEN: secret, PGPASSWORD: secret };
+  const { child } = start([process.execPath, "-e", write, path], env);
+  const said = () => JSON.parse(readFileSync(path, "utf8")) as unknown;
+  await vi.waitFor(() => expect(said()).toMatchObject({ OPENAI_API_KEY: "its own" }), 10_000);
+  expect(JSON.stringify(said())).not.toContain(secret);
+  await child.close();
+}, 60_000);
 
 test("a program that is not there is tried for a while, and then given up", async () => {
   const { child, clock, lines, states } = start(["rollcall-no-such-program"]);

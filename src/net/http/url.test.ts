@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { RollcallError } from "../../core/errors.ts";
 import { parseUrl } from "./url.ts";
 
 test.each([
@@ -13,7 +14,17 @@ test.each([
   expect(parseUrl(text)).toBe(url);
 });
 
-test.each(["ftp://box", "http://", "box:port", "http://user:secret@box", "http://box/?x=1", " "])(
+test.each([
+  "http://me:hunter2@box",
+  "me:hunter2@box:9",
+  "http://me:hun/ter2@box",
+  "x://me:h@ter2@b",
+])("a password is not repeated: %s", (text) => {
+  const refusal = "--url has a user or a password: give it as http://HOST:PORT, without them";
+  expect(() => parseUrl(text, "--url")).toThrow(new RollcallError("INVALID_ARGUMENT", refusal));
+});
+
+test.each(["ftp://box", "http://", "box:port", "http://box/?x=1", " "])(
   "%s is refused, with the way to write it",
   (text) => {
     expect(() => parseUrl(text, "--url")).toThrow("--url is");

@@ -8,6 +8,10 @@ export const DEFAULT_URL = "http://127.0.0.1:9090";
 
 /** Without a slash at the end. `source` names where the text is from when it is wrong. */
 export function parseUrl(text: string, source = "the URL"): string {
+  if (text.includes("@")) {
+    const fix = "give it as http://HOST:PORT, without them";
+    throw invalidArgument(`${source} has a user or a password: ${fix}`);
+  }
   const complaint = `${source} is "${text}": give it as http://HOST:PORT`;
   const full = text.includes("://")
     ? text
@@ -15,9 +19,7 @@ export function parseUrl(text: string, source = "the URL"): string {
   if (!URL.canParse(full)) throw invalidArgument(complaint);
   const url = new URL(full);
   const isHttp = url.protocol === "http:" || url.protocol === "https:";
-  if (!isHttp || url.username || url.password || url.search || url.hash) {
-    throw invalidArgument(complaint);
-  }
+  if (!isHttp || url.search || url.hash) throw invalidArgument(complaint);
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";
   return url.href.replace(/\/+$/, "");

@@ -22,6 +22,8 @@ export interface JobFrame {
   /** Of an end, where it is at hand: else it is read from the entry. */
   readonly outcome?: Outcome | undefined;
   readonly time: (atMs: number) => string;
+  /** The value of a credential of a job that runs. */
+  readonly secretOf?: (jobId: string, credentialId: string) => string | undefined;
 }
 
 export function jobFrame(frame: JobFrame): string {
@@ -37,9 +39,10 @@ function endOf(frame: JobFrame): { type: string; payload: string } {
   return endingOf(profile, outcome, time(entry.atMs));
 }
 
-function eventOf({ sessionId, job, entry, time }: JobFrame): { type: string; payload: string } {
+function eventOf(frame: JobFrame): { type: string; payload: string } {
+  const { entry, time } = frame;
   const { kind, atMs } = entry;
-  const body = bodyOf(entry, job.session === sessionId);
+  const body = bodyOf(frame);
   return { type: "job.event", payload: `{"kind":"${kind}","ts":"${time(atMs)}","body":${body}}` };
 }
 
@@ -51,19 +54,22 @@ function frameId(sessionId: string, seq: number): string {
 const SESSION_PREFIX = "sess_";
 
 /** As the wire has it. Most bodies are sent as they were written. */
-function bodyOf({ kind, body }: JobFrame["entry"], isOwn: boolean): string {
+function bodyOf(frame: JobFrame): string {
+  const { kind, body } = frame.entry;
   if (kind === "tool_result" && body.includes('"error"')) return withArcpCode(body);
-  if (kind === "status" && !isOwn && body.includes('"credential_rotated"')) {
-    return withoutSecret(body);
-  }
+  if (kind === "status" && body.includes('"credential_rotated"')) return rotatedBody(frame);
   return body;
 }
 
-/** The value of a rotated credential is for the session that submitted the job, and no other. */
-function withoutSecret(body: string): string {
-  const told = JSON.parse(body) as { phase?: unknown; value?: unknown };
-  if (told.phase === "credential_rotated") delete told.value;
-  return JSON.stringify(told);
+/**
+ * The value of a rotated credential is for the session that submitted the job, and no other. It
+ * stands in no stream (but in those of before): it is known while the job runs.
+ */
+function rotatedBody({ sessionId, job, entry, secretOf }: JobFrame): string {
+  const { value, ...told } = JSON.parse(entry.body) as Readonly<Record<string, unknown>>;
+  if (told["phase"] !== "credential_rotated") return entry.body;
+  if (job.session !== sessionId) return JSON.stringify(told);
+  return JSON.stringify({ ...told, value: value ?? secretOf?.(job.id, String(told["id"])) });
 }
 
 /** Errors of tools carry a code of the protocol's table; an agent's own goes along as a detail. */

@@ -258,7 +258,8 @@ function isDeath(error: unknown): boolean {
   return error.code === "UNAVAILABLE" || error.code === "CANCELLED";
 }
 
-/** Ours are not its business, and some are secrets. */
+/** Ours are not its business, and some are secrets; so is the password of our log. */
 function ownEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("ROLLCALL_")));
+  const isOurs = (name: string) => name.startsWith("ROLLCALL_") || name === "PGPASSWORD";
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
 }

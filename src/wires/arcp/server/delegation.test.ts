@@ -1,4 +1,5 @@
 /** §5.8, §5.9, §5.7: children, and credentials. */
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { quiet } from "../../../../test/support/engine/fixture.ts";
 import { RollcallError } from "../../../core/errors.ts";
@@ -287,7 +288,7 @@ test("answers stay in order though one submit waits for its credentials", async 
 test('"{phase,id,value} for the submitter and {phase,id} for a subscriber"', async () => {
   const { made } = provisioner();
   let rotate: () => Promise<unknown> = async () => undefined;
-  const { peer, submit, open } = await stage(
+  const { peer, submit, open, medium } = await stage(
     (job) => {
       rotate = () => job.rotateCredential(job.credentials[0]?.id ?? "");
       return new Promise(() => undefined);
@@ -313,4 +314,7 @@ test('"{phase,id,value} for the submitter and {phase,id} for a subscriber"', asy
     expect(subscriber.stream[0]?.payload["body"]).toEqual({ phase: "credential_rotated", id });
   }
   expect(late.last("job.subscribed").payload).not.toHaveProperty("credentials");
+  // A value is held in memory while its job runs, and never written.
+  expect(inspect(medium, { depth: null })).toContain(id);
+  expect(inspect(medium, { depth: null })).not.toMatch(/sk-\d/);
 });

@@ -170,7 +170,8 @@ export class LiveSession implements Owner, StreamWriter {
 
   #frame(seq: number, { job, entry, outcome }: FrameContents): string {
     const { id: sessionId, profile } = this;
-    return jobFrame({ sessionId, profile, seq, job, entry, outcome, time: this.#sessions.time });
+    const { time, secretOf } = this.#sessions;
+    return jobFrame({ sessionId, profile, seq, job, entry, outcome, time, secretOf });
   }
 
   async *#frames(after: number, through: number): AsyncGenerator<NumberedFrame> {

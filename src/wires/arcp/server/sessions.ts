@@ -98,6 +98,9 @@ export class LiveSessions {
 
   readonly time = (atMs: number): string => this.#timestamps.text(atMs);
 
+  readonly secretOf = (jobId: string, credentialId: string): string | undefined =>
+    this.jobs.run(jobId)?.credentials.find(({ id }) => id === credentialId)?.value;
+
   wallMs(): number {
     return this.alarms.clock.wallMs();
   }
