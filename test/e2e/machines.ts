@@ -1,13 +1,12 @@
 /**
- * Two machines with a cable between them: network namespaces, each with a loopback of its own, and
- * a pair of virtual interfaces. They are gone when the processes that hold them are. Where they
+ * Machines with cables between them: network namespaces, each with a loopback of its own, and
+ * pairs of virtual interfaces. They are gone when the processes that hold them are. Where they
  * cannot be made the test fails and says so: nothing else shows what a caller elsewhere gets.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { environment, programFile, Running } from "./programs.ts";
 
-const ADDRESSES = ["10.77.0.1", "10.77.0.2"] as const;
 const isRoot = process.getuid?.() === 0;
 
 export class Machine {
@@ -25,12 +24,22 @@ export class Machine {
 
   /** A program of this machine. */
   spawn(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-    const words = [...entering(this.pid), command, ...args];
-    return new Running("nsenter", words, environment("/nowhere", env));
+    return new Running("nsenter", this.words(command, args), environment("/nowhere", env));
   }
 
   node(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
     return this.spawn(process.execPath, [programFile(program), ...args], env);
+  }
+
+  /** As a program of this machine is started by hand. */
+  words(command: string, args: readonly string[]): readonly string[] {
+    return [...entering(this.pid), command, ...args];
+  }
+
+  /** Runs a short command of the system: `ip link set cable up`. */
+  run(line: string): void {
+    const [command = "", ...args] = line.split(" ");
+    execFileSync("nsenter", this.words(command, args), { stdio: "pipe" });
   }
 
   close(): void {
@@ -49,29 +58,66 @@ export interface Machines extends Disposable {
 }
 
 export async function twoMachines(): Promise<Machines> {
-  const first = await hold("unshare", ["--net", ...(isRoot ? [] : ["--map-root-user"])]);
-  const second = await hold("nsenter", [...entering(first.pid ?? 0), "unshare", "--net"]);
-  const one = new Machine(first, ADDRESSES[0]);
-  const two = new Machine(second, ADDRESSES[1]);
+  const { hub, cables, [Symbol.dispose]: dispose } = await star(1);
+  const [cable] = cables;
+  if (!cable) throw new Error("no cable");
+  return { one: hub, two: cable.end, [Symbol.dispose]: dispose };
+}
+
+/** A machine at the end of a cable from the hub. */
+export interface CableToHub {
+  readonly end: Machine;
+  /** The hub, as this end calls it. */
+  readonly hubAddress: string;
+  /** Packets of both directions vanish; no connection hears of it. */
+  goSilent(): void;
+  /** A kilobyte takes a tenth of a second. */
+  goSlow(): void;
+  mend(): void;
+}
+
+export interface Star extends Disposable {
+  readonly hub: Machine;
+  readonly cables: readonly CableToHub[];
+}
+
+export async function star(ends: number): Promise<Star> {
+  const holder = await hold("unshare", ["--net", ...(isRoot ? [] : ["--map-root-user"])]);
+  const hub = new Machine(holder, "10.77.0.1");
+  const cables: CableToHub[] = [];
   const close = () => {
-    one.close();
-    two.close();
+    for (const { end } of cables) end.close();
+    hub.close();
   };
   try {
-    ip(one, `link add cable type veth peer name cable netns ${two.pid}`);
-    for (const each of [one, two]) {
-      ip(each, `address add ${each.address}/24 dev cable`);
-      ip(each, "link set cable up");
-    }
+    for (let i = 0; i < ends; i += 1) cables.push(await cableFrom(hub, i));
   } catch (cause) {
     close();
     throw refusal(cause);
   }
-  return { one, two, [Symbol.dispose]: close };
+  return { hub, cables, [Symbol.dispose]: close };
 }
 
-function ip({ pid }: Machine, words: string): void {
-  execFileSync("nsenter", [...entering(pid), "ip", ...words.split(" ")], { stdio: "pipe" });
+async function cableFrom(hub: Machine, i: number): Promise<CableToHub> {
+  const held = await hold("nsenter", [...entering(hub.pid), "unshare", "--net"]);
+  const end = new Machine(held, `10.77.${i}.2`);
+  const hubAddress = `10.77.${i}.1`;
+  hub.run(`ip link add cable${i} type veth peer name cable netns ${end.pid}`);
+  hub.run(`ip address add ${hubAddress}/24 dev cable${i}`);
+  hub.run(`ip link set cable${i} up`);
+  end.run(`ip address add ${end.address}/24 dev cable`);
+  end.run("ip link set cable up");
+  const queue = (discipline: string) => {
+    hub.run(`tc qdisc replace dev cable${i} root ${discipline}`);
+    end.run(`tc qdisc replace dev cable root ${discipline}`);
+  };
+  return {
+    end,
+    hubAddress,
+    goSilent: () => queue("pfifo limit 0"),
+    goSlow: () => queue("tbf rate 80kbit burst 4kb latency 5s"),
+    mend: () => queue("pfifo limit 1000"),
+  };
 }
 
 /** A process that keeps a namespace; it says when it is there. */

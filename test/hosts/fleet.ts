@@ -41,7 +41,7 @@ export class Fleet implements AsyncDisposable {
     const panes = this.#panes();
     return rows
       .filter(({ headline, name }) => headline !== "GONE" && name.startsWith(this.#program))
-      .map((row) => shownRow(row, panes.get(row.id)));
+      .map((row) => shownRow(row, panes.get(idThere(row))));
   }
 
   /** Of each status file, by the id of its agent. */
@@ -59,6 +59,11 @@ export class Fleet implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#client[Symbol.asyncDispose]();
   }
+}
+
+/** Of an agent that an outpost tells of: the id on its own machine. */
+function idThere({ id, host }: Row): string {
+  return host === null ? id : id.slice(0, -`@${host}`.length);
 }
 
 function shownRow({ id, headline, why, blockedOn }: Row, pane: string | undefined): ShownRow {

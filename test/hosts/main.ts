@@ -61,6 +61,7 @@ async function play(program: Program, version: string): Promise<number> {
     await using stage = await Stage.open({
       program: program.shownAs ?? program.name,
       folder,
+      isOutpost: program.isOutpost ?? false,
       onCell,
       onOmission: (omission) => process.stdout.write(lineOfOmission(omission)),
     });

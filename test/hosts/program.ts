@@ -16,5 +16,7 @@ export interface Program {
   readonly isProprietary?: boolean;
   /** Whether it plays a part of another's moments, for CI: only when it is named. */
   readonly isBrief?: boolean;
+  /** Whether its machine is an outpost, and the rows are those of the team's daemon. */
+  readonly isOutpost?: boolean;
   play(stage: Stage): Promise<void>;
 }

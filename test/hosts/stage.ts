@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { root } from "../../scripts/root.mjs";
 import { agentNamed } from "../../src/coding-agents/agents.ts";
 import { readIfThere } from "../../src/machine/settings/installer.ts";
-import { Daemon } from "../tour/daemon.ts";
+import { Daemon, ROLLCALL } from "../tour/daemon.ts";
 import { until } from "../tour/until.ts";
 import { hookCost, nodeStartMs } from "./cost.ts";
 import { areAsExpected, Fleet, inWords, type ExpectedRow, type ShownRow } from "./fleet.ts";
@@ -64,6 +64,8 @@ export interface StageOptions {
   readonly program: string;
   /** The folder of its npm package. */
   readonly folder: string;
+  /** Whether the machine reports to a team's daemon, whose rows then count. */
+  readonly isOutpost: boolean;
   readonly onCell: (cell: Cell) => void;
   readonly onOmission: (omission: Omission) => void;
 }
@@ -79,6 +81,7 @@ export class Stage implements AsyncDisposable {
   readonly #onOmission: StageOptions["onOmission"];
   #env: NodeJS.ProcessEnv;
   #daemon: Daemon | undefined;
+  #team: Daemon | undefined;
   #fleet: Fleet | undefined;
   #tmux: Tmux | undefined;
 
@@ -102,12 +105,28 @@ export class Stage implements AsyncDisposable {
 
   static async open(options: StageOptions): Promise<Stage> {
     const stage = new Stage(options, await startModel());
-    const daemon = await Daemon.start({ env: stage.env, cwd: stage.home });
+    const joining = options.isOutpost ? await stage.#startTeam() : {};
+    const daemon = await Daemon.start({ env: { ...stage.env, ...joining }, cwd: stage.home });
     stage.#daemon = daemon;
     stage.tellAll({ ROLLCALL_URL: daemon.url });
     const statusFolder = join(stage.home, ".local/state/agent-status");
-    stage.#fleet = new Fleet(daemon.url, options.program, statusFolder);
+    const url = stage.#team?.url ?? daemon.url;
+    stage.#fleet = new Fleet(url, options.program, statusFolder);
     return stage;
+  }
+
+  /** A daemon for the one of this machine to report to; the settings by which it does. */
+  async #startTeam(): Promise<NodeJS.ProcessEnv> {
+    const folder = join(this.home, "team");
+    mkdirSync(folder);
+    const settings = { ROLLCALL_DATA_DIR: join(folder, "data"), ROLLCALL_NODE: "hq" };
+    const env = { ...this.#env, HOME: folder, ...settings };
+    this.#team = await Daemon.start({ env, cwd: folder });
+    const words = ["tokens", "create", "box", "--role", "outpost", "--host", "box"];
+    const [node = "", program = ""] = ROLLCALL;
+    const { stdout } = spawnSync(node, [program, ...words], { env, encoding: "utf8" });
+    const file = this.write("team/box.token", stdout);
+    return { ROLLCALL_JOIN: this.#team.url, ROLLCALL_TOKEN_FILE: file };
   }
 
   get env(): NodeJS.ProcessEnv {
@@ -259,6 +278,7 @@ export class Stage implements AsyncDisposable {
     this.#tmux?.[Symbol.dispose]();
     await this.#fleet?.[Symbol.asyncDispose]();
     await this.#daemon?.[Symbol.asyncDispose]();
+    await this.#team?.[Symbol.asyncDispose]();
     this.model[Symbol.dispose]();
     // What the program left behind may still write, and ends with the namespace.
     if (!process.env["HOSTS_KEEP"])

@@ -13,7 +13,7 @@ import { codex } from "./codex.ts";
 import { copilot } from "./copilot.ts";
 import { gemini } from "./gemini.ts";
 import { openCode } from "./opencode.ts";
-import { brieflyPi, oldPi, pi } from "./pi.ts";
+import { brieflyPi, oldPi, outpostPi, pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 
 export const PROGRAMS: readonly Program[] = [
@@ -24,6 +24,7 @@ export const PROGRAMS: readonly Program[] = [
   pi,
   oldPi,
   brieflyPi,
+  outpostPi,
   qwenCode,
   gemini,
   geminiByProxy,

@@ -54,6 +54,9 @@ export const brieflyPi: Program = {
   },
 };
 
+/** The same on a machine that reports to a team: the team's rows are right in the same time. */
+export const outpostPi: Program = { ...brieflyPi, name: "pi-outpost", isOutpost: true };
+
 async function play(stage: Stage, program: string): Promise<void> {
   const command = prepare(stage, nodePath(), join(stage.folder, "node_modules", program));
   await playDay(stage, command, {
