@@ -148,6 +148,8 @@ export const MOMENTS = {
       await day.enter("/clear");
       await day.terminal.hides("[[");
       await day.begins();
+      // Until the hook of the session before has run there is no other.
+      await day.rests();
     };
     const anew = { pane: day.terminal.pane, isNew: true };
     if (day.manners.knownByPrompt === undefined) {
