@@ -172,7 +172,7 @@ const { clockMs } = await costOf(async () => {
   await Promise.all(lookups);
 });
 // Ten are there for a start.
-const perSecond = ((reads - 10) / clockMs) * 1000;
+const perSecond = (Math.max(0, reads - 10) / clockMs) * 1000;
 report({
   name: "reads a second, for 200 that come",
   value: perSecond,

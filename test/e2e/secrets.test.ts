@@ -17,6 +17,9 @@ vi.setConfig({ testTimeout: 120_000 });
 const WORKER = fileURLToPath(new URL("agents/worker.mjs", import.meta.url));
 /** Of the runtime that the daemon starts, and of one that stands alone. */
 const [CHILD_TOKEN, SERVED_TOKEN] = ["child-5up3r-s3cret", "served-5up3r-s3cret"];
+/** Of the endpoint of a webhook, which its path may hold, and of an embedder; nobody is there. */
+const [WEBHOOK, EMBEDDER_KEY] = ["webhook-5up3r-s3cret", "embedder-5up3r-s3cret"];
+const NOBODY_THERE = "http://127.0.0.1:9";
 
 interface Wish {
   readonly token: string;
@@ -79,7 +82,15 @@ async function ground() {
   const config = join(home.path, "rollcall.toml");
   const command = JSON.stringify([process.execPath, WORKER]);
   const env = `env = { ARCP_TOKEN = "${CHILD_TOKEN}" }`;
-  writeFileSync(config, `[agents.worker]\ncommand = ${command}\n${env}\n`);
+  writeFileSync(join(home.path, "key"), EMBEDDER_KEY, { mode: 0o600 });
+  const lines = [
+    `notify_webhook = "${NOBODY_THERE}/${WEBHOOK}"`,
+    `embedder_url = "${NOBODY_THERE}"`,
+    'embedder_model = "m"',
+    'embedder_key_file = "key"',
+    `[agents.worker]\ncommand = ${command}\n${env}\n`,
+  ];
+  writeFileSync(config, lines.join("\n"));
   const oidc = ["--oidc-issuer", issuer.url, "--oidc-audience", "rollcall"];
   const roles = ["--oidc-roles", "*=agent", "--log-level", "trace", "--config", config];
   const client = clientPair(home.path);
@@ -113,6 +124,12 @@ test("a run with every kind of secret leaves none of them anywhere", async () =>
   await look("a heartbeat without its key", "/v1/agents/heartbeat", { token, body: { agentId } });
   await look("a wrong body", "/v1/agents/heartbeat", { token, body: "{", headers: withKey });
   await look("a wrong path", "/v1/nowhere", { token });
+  const value = { kind: "text", text: "may I?", sinceMs: Date.now() };
+  const facts = { liveness: { value: "alive" }, question: { value } };
+  const body = { alias: "script:asks", agentId: "asks", links: [], facts };
+  await look("a report that asks", "/v1/fleet/reports", { token, body });
+  await look("a search", "/v1/find?query=painter", { token });
+  await up.says(/cannot reach the webhook at 127\.0\.0\.1:9/, "stderr");
   await owner("tokens", "revoke", "gone");
   await look("a revoked token", "/v1/whoami", { token: gone });
 
@@ -182,7 +199,18 @@ test("a run with every kind of secret leaves none of them anywhere", async () =>
   const bytesOf = ({ key }: { readonly key: string }) => key.split("\n")[1] ?? "";
   const [key, clientKey] = [bytesOf(tls), bytesOf(client.pair)];
   const { resumeToken } = resume;
-  const own = { token, gone, jwt, late, agentKey, key, CHILD_TOKEN, SERVED_TOKEN };
+  const own = {
+    token,
+    gone,
+    jwt,
+    late,
+    agentKey,
+    key,
+    CHILD_TOKEN,
+    SERVED_TOKEN,
+    WEBHOOK,
+    EMBEDDER_KEY,
+  };
   const secrets = { ...own, localToken, resumeToken, nextResumeToken, clientKey };
   for (const [kind, secret] of Object.entries(secrets)) {
     expect({ kind, length: secret.length }).not.toEqual({ kind, length: 0 });
