@@ -1,6 +1,7 @@
 /**
  * What the engine costs: durable commands against a bare SQLite group commit of the same bytes,
- * heartbeats of a million agents, starting from a million events, and watching.
+ * heartbeats of a million agents, starting from a million events, and watching. `--only start`
+ * measures one part: commands, start, watch, memory or heartbeats.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ import { memoryStore } from "../src/log/memory/store.ts";
 import { sqliteStore } from "../src/log/sqlite/store.ts";
 import type { Store } from "../src/log/store.ts";
 import { CALLERS, CommitRace } from "./engine/commits.ts";
-import { conclude, inTemporaryFolder, inTurns, memoryBytes, rate, report } from "./measure.ts";
+import { conclude, inTurns, memoryBytes, part, rate, report } from "./measure.ts";
 import { LIBRARY } from "../src/core/by.ts";
 
 const COMMANDS = 200_000;
@@ -49,20 +50,18 @@ function card(i: number): AgentCard {
   };
 }
 
-async function benchCommands(): Promise<void> {
-  await inTemporaryFolder(async (folder) => {
-    const race = new CommitRace(folder, COMMANDS);
-    const [ours, bare] = await inTurns(
-      5,
-      () => race.engineRate(),
-      () => race.bareRate(),
-    );
-    const unit = `commands/s`;
-    report({ name: `durable acquire/release, ${CALLERS} callers`, value: ours ?? 0, unit });
-    report({ name: `bare SQLite group commit of the same bytes`, value: bare ?? 0, unit });
-    const value = (ours ?? 0) / (bare ?? 1);
-    report({ name: "ratio", value, unit: "×", target: { atLeast: 0.6 } });
-  });
+async function benchCommands(folder: string): Promise<void> {
+  const race = new CommitRace(folder, COMMANDS);
+  const [ours, bare] = await inTurns(
+    5,
+    () => race.engineRate(),
+    () => race.bareRate(),
+  );
+  const unit = `commands/s`;
+  report({ name: `durable acquire/release, ${CALLERS} callers`, value: ours ?? 0, unit });
+  report({ name: `bare SQLite group commit of the same bytes`, value: bare ?? 0, unit });
+  const value = (ours ?? 0) / (bare ?? 1);
+  report({ name: "ratio", value, unit: "×", target: { atLeast: 0.6 } });
 }
 
 /** A million agents that say every fifteen seconds that they are there. */
@@ -99,7 +98,7 @@ async function benchHeartbeats(): Promise<void> {
 }
 
 /** The state alone: a daemon keeps the log on disk. */
-function benchMemory(): void {
+function benchMemory(): Promise<void> {
   const before = memoryBytes();
   const state = emptyState();
   for (let i = 0; i < AGENTS; i += 1) {
@@ -110,6 +109,7 @@ function benchMemory(): void {
   }
   const value = (memoryBytes() - before) / state.agents.byId.size;
   report({ name: "memory of an agent", value, unit: "bytes", target: { atMost: 1024 } });
+  return Promise.resolve();
 }
 
 function registeredAgent(i: number): Agent {
@@ -166,34 +166,32 @@ async function writeLog(path: string, events: number): Promise<void> {
   await store.close();
 }
 
-async function benchStart(): Promise<void> {
-  await inTemporaryFolder(async (folder) => {
-    const path = join(folder, "rollcall.db");
-    await writeLog(path, EVENTS);
-    const [replayed] = await inTurns(3, () => startRate(path));
-    const unit = "events/s";
-    const target = { atLeast: 300_000 };
-    report({
-      name: "replay of 1,000,000 events without a snapshot",
-      value: replayed ?? 0,
-      unit,
-      target,
-    });
+async function benchStart(folder: string): Promise<void> {
+  const path = join(folder, "rollcall.db");
+  await writeLog(path, EVENTS);
+  const [replayed] = await inTurns(3, () => startRate(path));
+  const unit = "events/s";
+  const target = { atLeast: 300_000 };
+  report({
+    name: "replay of 1,000,000 events without a snapshot",
+    value: replayed ?? 0,
+    unit,
+    target,
+  });
 
-    const store = sqliteStore({ path });
-    await store.log.open();
-    const { state, head } = await load(store.log, rules);
-    await store.log.saveSnapshot({ sequence: head, chunks: capture(state) });
-    await store.close();
-    const [started] = await inTurns(3, () => startRate(path));
-    const value = EVENTS / (started ?? 1);
-    const held = `${state.agents.byId.size} agents, ${state.leases.byTask.size} leases`;
-    report({
-      name: `start from it with a snapshot (${held})`,
-      value,
-      unit: "s",
-      target: { atMost: 2 },
-    });
+  const store = sqliteStore({ path });
+  await store.log.open();
+  const { state, head } = await load(store.log, rules);
+  await store.log.saveSnapshot({ sequence: head, chunks: capture(state) });
+  await store.close();
+  const [started] = await inTurns(3, () => startRate(path));
+  const value = EVENTS / (started ?? 1);
+  const held = `${state.agents.byId.size} agents, ${state.leases.byTask.size} leases`;
+  report({
+    name: `start from it with a snapshot (${held})`,
+    value,
+    unit: "s",
+    target: { atMost: 2 },
   });
 }
 
@@ -235,8 +233,9 @@ async function benchWatch(): Promise<void> {
     await engine.close();
     return perSecond;
   };
+  // Each takes some milliseconds only.
   const [without, beside] = await inTurns(
-    3,
+    31,
     () => deliveries(false),
     () => deliveries(true),
   );
@@ -269,9 +268,9 @@ function jittered<T>(items: readonly T[], by: number): T[] {
     .map(({ item }) => item);
 }
 
-await benchCommands();
-await benchStart();
-await benchWatch();
-benchMemory();
-await benchHeartbeats();
+await part("commands", benchCommands);
+await part("start", benchStart);
+await part("watch", benchWatch);
+await part("memory", benchMemory);
+await part("heartbeats", benchHeartbeats);
 conclude();

@@ -44,15 +44,17 @@ export async function live(folder: string, hasLarge = false): Promise<Lives> {
   await snapshot(first.engine, first.store);
   await first.close();
   // The next one has a write-ahead log beside what is in the file.
-  const { engine, store, close } = await opened(path);
+  const { engine, store } = await opened(path);
   await work(engine, store, 1);
   const fence = engine.peek(fenceOf);
+  // First, or a deadline that passes meanwhile on a busy machine is in the file, and not in this.
+  await engine.close();
   const content = await contentOf(store);
   const backup = join(folder, "backup");
   mkdirSync(backup);
   await backUp({ path, target: join(backup, DATABASE), madeBy: "flips" });
   const killed = copyOf(source, join(folder, "killed"));
-  await close();
+  await store.close();
   const closed = copyOf(source, join(folder, "closed"));
   const ended = (of: string): Ended => ({ folder: of, content, fence });
   const lives = { closed: ended(closed), killed: ended(killed), backup: ended(backup) };
@@ -63,7 +65,7 @@ const GROWN_STREAMS = 3000;
 
 /** By many streams of a few blocks: most of it are the pages of tables and indexes. */
 async function grown(from: Ended, folder: string): Promise<Ended> {
-  const { engine, store, close } = await opened(copied(from, folder));
+  const { engine, store } = await opened(copied(from, folder));
   for (let round = 0; round < 3; round += 1) {
     const blocks = Array.from({ length: GROWN_STREAMS }, (_, index) => ({
       stream: `large/${index}`,
@@ -72,8 +74,9 @@ async function grown(from: Ended, folder: string): Promise<Ended> {
     await store.streams.appendAll(blocks);
   }
   const fence = engine.peek(fenceOf);
+  await engine.close();
   const content = await contentOf(store);
-  await close();
+  await store.close();
   return { folder, content, fence };
 }
 
