@@ -1,6 +1,7 @@
 /**
  * What it costs to run a program from its start to its end: CPU time, which says something on a
- * busy machine too, and time on the wall. Programs run in turns, each as often as the others.
+ * busy machine too, and time on the wall. Programs run in turns, each as often as the others. They
+ * are called again and again: the first call of each, which finds no compiled code, is not counted.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -21,13 +22,13 @@ export function startCosts(rounds: number, starts: readonly Start[]): readonly S
   // A machine-wide certificate bundle costs Node 20 most of its start; it is not ours to measure.
   const { NODE_EXTRA_CA_CERTS: _, ...usual } = process.env;
   const runs = starts.map(() => ({ cpuMs: 0, wallMs: [] as number[] }));
-  for (let round = 0; round < roundsOf(rounds); round += 1) {
+  for (let round = 0; round <= roundsOf(rounds); round += 1) {
     for (const [i, { args, env }] of starts.entries()) {
       const [run, beforeMs, startMs] = [runs[i], childrenCpuMs(), performance.now()];
       const options = { env: { ...usual, ...env }, stdio: "ignore" } as const;
       const { status } = spawnSync(process.execPath, args, options);
       if (status !== 0) throw new Error(`node ${args.join(" ")} ended with ${status}`);
-      if (!run) continue;
+      if (!run || round === 0) continue;
       run.wallMs.push(performance.now() - startMs);
       run.cpuMs += childrenCpuMs() - beforeMs;
     }
