@@ -10,6 +10,7 @@ import { Day, IDLE, WORKING } from "./day.ts";
 import type { ExpectedRow } from "./fleet.ts";
 import type { Manners } from "./manners.ts";
 import type { Stage } from "./stage.ts";
+import { until } from "../tour/until.ts";
 
 export type Scene = (day: Day) => Promise<void>;
 
@@ -124,7 +125,11 @@ export const MOMENTS = {
 
   retry: async (day) => {
     const { busy } = day.manners;
-    await day.moment("retry", () => day.say("try [[flaky 8 three]]", busy), { rows: [WORKING] });
+    const tries = async () => {
+      await day.say("try [[flaky 8 three]]", busy);
+      await until("a try that failed", () => day.stage.model.failed.size > 0 || undefined);
+    };
+    await day.moment("retry", tries, { rows: [WORKING] });
     await day.moment("retry over", () => day.rests("three15"), { rows: [IDLE] });
   },
 

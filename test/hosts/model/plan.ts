@@ -48,10 +48,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const MARK = /\[\[(?<word>\w+)(?:\s+(?<value>[^]*?))?\]\]/g;
 
-/** Prompts that were answered with a failure once. */
-const failed = new Set<string>();
-
-export function answerTo({ prompt, tools, results }: Turn): Answer {
+/** Keeps the prompts that were answered with a failure once. */
+export function answerTo({ prompt, tools, results }: Turn, failed: Set<string>): Answer {
   // Programs may join prompts that were left unanswered: the last mark counts.
   const { word = "", value = "" } = [...prompt.matchAll(MARK)].at(-1)?.groups ?? {};
   // Programs ask for a title of the session too, and offer no tools for that.

@@ -40,18 +40,23 @@ function wireAt(path: string): ModelWire | undefined {
 
 export interface Model extends Disposable {
   readonly url: string;
+  /** Prompts that it failed at once, and will not again. */
+  readonly failed: ReadonlySet<string>;
 }
 
 export async function startModel(): Promise<Model> {
+  const failed = new Set<string>();
   const server = createServer((request, response) => {
     const wire = wireAt((request.url ?? "").split("?")[0] ?? "");
-    const served = wire ? serve(wire, request, response) : Promise.resolve(refuse(response, 404));
-    served.catch(() => response.destroy());
+    if (!wire) return refuse(response, 404);
+    const answerOf = (body: unknown) => answerTo(wire.turnOf(body), failed);
+    serve({ wire, answerOf, request, response }).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    failed,
     [Symbol.dispose]() {
       server.close();
       server.closeAllConnections();
@@ -59,13 +64,16 @@ export async function startModel(): Promise<Model> {
   };
 }
 
-async function serve(
-  wire: ModelWire,
-  request: AsyncIterable<Uint8Array>,
-  response: ServerResponse,
-): Promise<void> {
+interface Exchange {
+  readonly wire: ModelWire;
+  readonly answerOf: (body: unknown) => Answer;
+  readonly request: AsyncIterable<Uint8Array>;
+  readonly response: ServerResponse;
+}
+
+async function serve({ wire, answerOf, request, response }: Exchange): Promise<void> {
   const body = JSON.parse(await text(request)) as { readonly model?: string };
-  const answer = answerTo(wire.turnOf(body));
+  const answer = answerOf(body);
   if (answer.kind === "failure") return refuse(response, answer.status);
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const chunk of wire.stream(answer, body.model ?? "mock")) {
