@@ -162,7 +162,7 @@ export const MOMENTS = {
     }
     const prompted = async () => {
       await clear();
-      await day.say("anew [[slow 3]]", "word0");
+      await day.say("anew [[slow 8]]", "word0");
     };
     await day.moment("/clear, prompt", prompted, { rows: [{ ...WORKING, ...anew }] });
     await day.moment("turn over again", () => day.rests(), { rows: [IDLE] });
