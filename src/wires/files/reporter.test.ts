@@ -34,7 +34,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   };
   const told: Report[] = [];
   const cards: object[] = [];
-  const state: { isDown: boolean; refusal?: Error } = { isDown: false };
+  const state: { isDown: boolean; refusal?: Error; sent: number } = { isDown: false, sent: 0 };
   const troubles: string[] = [];
   const write = (changes: Changes = {}): Status => {
     const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
@@ -49,6 +49,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
     clock,
     known: async () => known,
     report: async (report) => {
+      state.sent += 1;
       if (state.isDown) throw new RollcallError("UNAVAILABLE", "nobody leads");
       if (state.refusal) throw state.refusal;
       told.push(report);
@@ -276,8 +277,11 @@ test("a file that is refused is complained about once for each change of it", as
   write({ runtime: { pid: 7 } });
   await vi.waitFor(() => expect(troubles).toHaveLength(1));
   // It is not sent again and again, but its end may be another matter.
+  await clock.advance(60_000);
+  expect(state.sent).toBe(1);
   process.isThere = false;
   await clock.advance(60_000);
+  expect(state.sent).toBe(2);
   expect(troubles).toHaveLength(1);
   write({ runtime: { pid: 7 }, task: { state: "working" } });
   await vi.waitFor(() => expect(troubles).toHaveLength(2));
