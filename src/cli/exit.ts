@@ -53,15 +53,22 @@ export function exitCodeOfParser(code: number | string | null | undefined): numb
 const UNKNOWN_COMMAND = -5;
 const INVALID_ARGUMENT = -4;
 
-const ADVICE: Partial<Record<ErrorCode, string>> = {
-  UNAVAILABLE: "start one with `rollcall up`, say where it is with --url, or ask `rollcall doctor`",
-};
+const NO_DAEMON =
+  "start one with `rollcall up`, say where it is with --url, or ask `rollcall doctor`";
+const UNKNOWN_TOKEN =
+  "on the daemon's machine, `rollcall tokens` lists the tokens, `rollcall tokens create` makes one";
+
+function adviceFor(code: ErrorCode, message: string): string | undefined {
+  if (code === "UNAVAILABLE" && message.startsWith("no daemon")) return NO_DAEMON;
+  const isUnknown = code === "UNAUTHENTICATED" && message === "the token is not known";
+  return isUnknown ? UNKNOWN_TOKEN : undefined;
+}
 
 export function describeError(error: unknown, output: Output, env: Environment): string {
   const message = clean(errorText(error)) || "failed";
   const isOurs = error instanceof RollcallError && error.code !== "INTERNAL";
   const lines = labelled(["red", isOurs ? "error:" : "internal error:"], message, output);
-  const advice = isOurs && message.startsWith("no daemon") ? ADVICE[error.code] : undefined;
+  const advice = isOurs ? adviceFor(error.code, message) : undefined;
   if (advice !== undefined) lines.push(...labelled(["dim", "try:"], advice, output));
   if (isVerbose(env)) lines.push(...stackOf(error));
   else if (!isOurs) lines.push(`${output.paint("dim", "more:")} run it again with --verbose`);

@@ -5,11 +5,16 @@
 import type { Command, RouteMap, StricliIntegration } from "@stricli/core";
 import type { Context } from "./context.ts";
 import type { Output } from "./terminal/output.ts";
-import { padEnd, widthOf, wrap } from "./terminal/width.ts";
+import { hanging, padEnd, widthOf, wrap } from "./terminal/width.ts";
 
-type CommandFlag = NonNullable<Command<Context>["parameters"]["flags"]>[string];
+type CommandFlag = NonNullable<Command<Context>["parameters"]["flags"]>[string] & FlagHeading;
 type Positional = NonNullable<Command<Context>["parameters"]["positional"]>;
 type HelpRow = readonly [name: string, text: string];
+
+/** Of the first flag of a group: the heading above it in the help. */
+export interface FlagHeading {
+  readonly heading?: string | undefined;
+}
 
 const ALWAYS: readonly HelpRow[] = [
   ["--verbose", "Show where an error came from [ROLLCALL_DEBUG]"],
@@ -44,7 +49,7 @@ export function helpFlag(output: Output, overview: readonly string[]): StricliIn
         const lines =
           result.target === app.root && overview.length > 0
             ? overview
-            : helpOf(result, output.columns);
+            : helpOf(result, Math.min(output.columns, WIDEST));
         await output.write(`${lines.map((line) => paintHeading(line, output)).join("\n")}\n`);
       },
     },
@@ -67,13 +72,20 @@ function helpOf({ target, prefix }: HelpTarget, columns: number): readonly strin
   }
   const { flags = {}, positional } = target.parameters;
   const visible = Object.entries(flags).filter(([, flag]) => flag.hidden !== true);
-  const rows = visible.map(([key, flag]): HelpRow => [flagName(key, flag), flag.brief]);
   const usage = [name, visible.length > 0 ? "[FLAGS]" : "", placeholders(positional)];
   return [
     ...opening(usage.filter(Boolean).join(" "), target, columns),
-    "Flags",
-    ...helpTable([...rows, ...ALWAYS], columns),
+    ...flagLines(visible, columns),
   ];
+}
+
+function flagLines(flags: readonly [string, CommandFlag][], columns: number): readonly string[] {
+  const rows = flags.map(([key, flag]): HelpRow => [flagName(key, flag), flag.brief]);
+  return helpTable([...rows, ...ALWAYS], columns).flatMap((row, i) => {
+    const heading = flags[i]?.[1].heading;
+    if (i === 0) return [heading ?? "Flags", row];
+    return heading === undefined ? [row] : ["", heading, row];
+  });
 }
 
 function opening(usage: string, target: HelpTarget["target"], columns: number): readonly string[] {
@@ -86,11 +98,13 @@ function opening(usage: string, target: HelpTarget["target"], columns: number): 
 function filled(paragraph: string, columns: number): readonly string[] {
   const lines = paragraph.split("\n");
   if (lines[0] === EXAMPLES) return lines;
-  return wrap(lines.join(" "), Math.min(columns, WIDEST));
+  return wrap(lines.join(" "), Math.min(columns, PROSE));
 }
 
 const EXAMPLES = "Examples";
-const WIDEST = 88;
+const PROSE = 88;
+/** Wider is hard to read, and a pipe mostly ends in a terminal too. */
+const WIDEST = 110;
 
 function flagName(key: string, flag: CommandFlag): string {
   const name = kebab(key);
@@ -123,24 +137,26 @@ function placeholders(positional: Positional | undefined): string {
     .join(" ");
 }
 
-/** Two columns; the second is wrapped where a terminal would break it in the middle of a word. */
+/** Two columns, a text for each row. A name too long for its column has its text below it. */
 export function helpTable(rows: readonly HelpRow[], columns = Infinity): readonly string[] {
-  const width = Math.max(...rows.map(([name]) => widthOf(name)));
-  return rows.flatMap(([name, text]) => {
-    const [first = "", ...rest] = wrap(text, Math.max(columns - width - 4, NARROWEST));
-    return [
-      `  ${padEnd(name, width)}  ${first}`.trimEnd(),
-      ...rest.map((line) => " ".repeat(width + 4) + line),
-    ];
+  const most = columns === Infinity ? columns : Math.min(LONGEST_NAME, columns * NAME_SHARE);
+  const width = Math.max(0, ...rows.map(([name]) => widthOf(name)).filter((each) => each <= most));
+  return rows.map(([name, text]) => {
+    const shown = hanging(text, width + 4, columns);
+    const isLong = widthOf(name) > most;
+    const first = isLong ? `${name}\n${" ".repeat(width + 2)}` : padEnd(name, width);
+    return `  ${first}  ${shown}`.trimEnd();
   });
 }
 
-const NARROWEST = 30;
+/** The column of names is no wider than this, and than this part of a line. */
+const LONGEST_NAME = 34;
+const NAME_SHARE = 0.4;
 
-/** A line that is one capitalised word or two, and nothing else, is a heading. */
+/** A line of a few words that begins with a capital, and nothing else, is a heading. */
 function paintHeading(text: string, output: Output): string {
   return text
     .split("\n")
-    .map((line) => (/^[A-Z][a-z]+(?: [a-z]+)?$/.test(line) ? output.paint("bold", line) : line))
+    .map((line) => (/^[A-Z]\w+(?: [a-z]+){0,3}$/.test(line) ? output.paint("bold", line) : line))
     .join("\n");
 }

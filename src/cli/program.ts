@@ -5,10 +5,11 @@
  * of which it is when none is named: `rollcall agents` is `rollcall agents list`.
  */
 import {
-  ArgumentParseError,
+  ArgumentScannerError,
   buildApplication,
   buildCommand,
   buildRouteMap,
+  formatMessageForArgumentScannerError,
   text_en,
   type Application,
   type Command,
@@ -203,12 +204,31 @@ function suggestion(corrections: readonly string[]): string {
 }
 
 function complaintOf(error: unknown): string {
-  if (error instanceof ArgumentParseError) {
-    const flag = error.externalFlagNameOrPlaceholder;
-    const name = /^[A-Z]/.test(flag) ? flag : `--${kebab(flag)}`;
-    const reason = error.exception instanceof Error ? error.exception.message : "cannot be read";
-    return `${name} is "${error.input}": ${reason}`;
-  }
-  const message = errorText(error);
-  return message.charAt(0).toLowerCase() + message.slice(1);
+  const message =
+    error instanceof ArgumentScannerError
+      ? formatMessageForArgumentScannerError(error, COMPLAINTS)
+      : errorText(error);
+  return message.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
+/** In the words of our other errors; the rest keeps the parser's. */
+const COMPLAINTS: Parameters<typeof formatMessageForArgumentScannerError>[1] = {
+  ArgumentParseError({ externalFlagNameOrPlaceholder, input, exception }) {
+    const reason = exception instanceof Error ? exception.message : "cannot be read";
+    return `${typed(externalFlagNameOrPlaceholder)} is "${input}": ${reason}`;
+  },
+  EnumValidationError: ({ externalFlagName, input, values }) =>
+    `${typed(externalFlagName)} is "${input}": not one of ${values.join(", ")}`,
+  FlagNotFoundError: ({ input, corrections }) =>
+    `there is no flag ${typed(input)}${suggestion(corrections.map(typed))}`,
+  UnsatisfiedFlagError: ({ externalFlagName, nextFlagName }) =>
+    nextFlagName === undefined
+      ? `${typed(externalFlagName)} is missing, or has no value`
+      : `${typed(externalFlagName)} needs a value, and ${typed(nextFlagName)} follows it`,
+  UnsatisfiedPositionalError: ({ placeholder: name }) => `${name} is missing`,
+};
+
+/** A flag as a person types it; a positional argument is its placeholder, in capitals. */
+function typed(name: string): string {
+  return /^(?:[A-Z]|-)/.test(name) ? name : `--${kebab(name)}`;
 }

@@ -3,13 +3,14 @@
  * tomorrow is a flag, with its help, without a word here.
  */
 import type { FlagParametersForType, TypedFlagParameter } from "@stricli/core";
-import { SETTINGS, type Setting } from "../daemon/settings.ts";
+import { SETTING_HEADINGS, SETTINGS, type Setting } from "../daemon/settings.ts";
 import type { Context } from "./context.ts";
-import { camel, kebab } from "./help.ts";
+import { camel, kebab, type FlagHeading } from "./help.ts";
 
 export type SettingFlags = Readonly<Record<string, string | boolean | undefined>>;
 
-type Parameter = TypedFlagParameter<string | undefined> | TypedFlagParameter<boolean | undefined>;
+type Parameter = FlagHeading &
+  (TypedFlagParameter<string | undefined> | TypedFlagParameter<boolean | undefined>);
 
 /**
  * All settings, with older names that work and are not shown; or those flags alone that are named,
@@ -22,8 +23,10 @@ export function settingFlags(
   for (const setting of SETTINGS) {
     const names = [setting.flag, ...setting.aliases.map(({ flag }) => flag)];
     for (const name of names) {
-      if (only === undefined) flags[camel(name)] = parameter(setting, name !== setting.flag);
-      else if (name in only) flags[camel(name)] = parameter(renamed(setting, only[name]), false);
+      if (only === undefined) {
+        const heading = SETTING_HEADINGS[setting.name];
+        flags[camel(name)] = { ...parameter(setting, name !== setting.flag), heading };
+      } else if (name in only) flags[camel(name)] = parameter(renamed(setting, only[name]), false);
     }
   }
   // The parser's types know each flag by its name; these have theirs from a table.

@@ -228,7 +228,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/backup.ts")).backup,
       },
       restore: {
-        brief: "Put the state of a backup in an empty place",
+        brief: "Restore a backup, where no state is yet",
         load: async () => (await import("./commands/restore.ts")).restore,
       },
       migrate: {
@@ -236,7 +236,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/migrate.ts")).migrate,
       },
       compact: {
-        brief: "Give back room that the database does not need",
+        brief: "Make the database file smaller",
         load: async () => (await import("./commands/compact.ts")).compact,
       },
     },
@@ -310,7 +310,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/export.ts")).exportCommand,
       },
       import: {
-        brief: "Set policies and tokens from such a file",
+        brief: "Set policies and tokens from a file of `export`",
         load: async () => (await import("./commands/export.ts")).importCommand,
       },
       cluster: CLUSTER,
@@ -334,7 +334,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/status-files.ts")).emit,
       },
       prune: {
-        brief: "Remove status files that are old and over",
+        brief: "Remove status files of agents that ended long ago",
         load: async () => (await import("./commands/status-files.ts")).prune,
       },
       validate: {
@@ -354,7 +354,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/mcp.ts")).mcp,
       },
     },
-    Else: {
+    Other: {
       completion: {
         brief: "Make the shell complete commands and flags",
         load: async () => (await import("./commands/completion.ts")).completion,

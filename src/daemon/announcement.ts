@@ -47,8 +47,7 @@ export function announce({
   if (pair) lines.push(`  TLS    ${certificateWords(pair)}`);
   if (!answersOthers(config)) {
     const isWide = wideDoors(config).length > 0;
-    const wide = isWide ? ", whatever it is bound to" : "";
-    lines.push(`  only this machine is answered${wide}, ${usersOf(config)}`);
+    lines.push(`  answers only this machine: ${usersOf(config)}`);
     if (isWide) lines.push(`  ${WAYS_OUT}`);
   }
   return [...lines, ...exposureOf(config).map((each) => `  ${each}`)];
@@ -65,14 +64,14 @@ function certificateWords({ certificate }: KeyPair): string {
   return `certificate until ${day}, SHA-256 ${fingerprint256}`;
 }
 
-/** The users of this machine that are let in. */
+/** The callers on this machine that are let in. */
 function usersOf({ localTrust, localTokenFile, allowedUsers }: Config): string {
-  if (localTrust === "any") return "whichever user calls";
-  if (localTrust === "token") return `and on it the socket, or with the token in ${localTokenFile}`;
-  if (localTrust === "none") return "and on it only the socket";
+  if (localTrust === "any") return "every user";
+  if (localTrust === "token") return `by the socket, or with the token in ${localTokenFile}`;
+  if (localTrust === "none") return "by the socket alone";
   const names = [userInfo().username, ...allowedUsers.map(({ name }) => name), "root"];
   const users = [...new Set(names)];
-  return `and on it ${users.length > 1 ? "the users" : "the user"} ${users.join(", ")}`;
+  return `${users.length > 1 ? "users" : "user"} ${users.join(", ")}`;
 }
 
 /** The address for clients: they cannot connect to "every interface". */

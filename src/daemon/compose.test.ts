@@ -54,12 +54,12 @@ describe("a daemon that is up", () => {
       `  HTTP   http://127.0.0.1:${httpPort(daemon)}`,
       `  gRPC   127.0.0.1:${daemon.grpcAddress?.port}`,
       "  state  memory, gone when it stops",
-      expect.stringContaining("  only this machine is answered, and on it "),
+      expect.stringMatching(/^ {2}answers only this machine: users? \w/),
     ]);
     const wide = await start({ addr: { host: "0.0.0.0", port: 0 } });
     const said = wide.announcement().join("\n");
-    expect(said).toContain("only this machine is answered, whatever it is bound to");
-    expect(said).toContain("set tls_cert and tls_key and give them tokens, or name their network");
+    expect(said).toContain("to answer other machines set tls_cert");
+    expect(said).toContain("and tls_key and give them tokens, or name their network");
   });
 
   test("is healthy, ready, and tells what it is", async () => {

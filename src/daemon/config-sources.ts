@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { parse, TomlError } from "smol-toml";
 import { errorText, invalidArgument } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
 import type { SettingText } from "./config-schema.ts";
 import { SETTINGS, type Setting, type SettingName } from "./settings.ts";
 
@@ -14,9 +15,7 @@ export function fromFlags(flags: Partial<Record<string, string>>): SettingSource
   const known = SETTINGS.flatMap((setting) => [setting.flag, ...aliasFlags(setting)]);
   const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
   if (unknown !== undefined) {
-    throw invalidArgument(
-      `--${unknown} is not a setting; there are ${known.map((flag) => `--${flag}`).join(", ")}`,
-    );
+    throw invalidArgument(`--${unknown} is not a setting; ${knownLike(unknown, known, "--")}`);
   }
   return gather((setting) =>
     [setting.flag, ...aliasFlags(setting)].map((flag) => [`--${flag}`, flags[flag]]),
@@ -51,15 +50,19 @@ export function fromText(path: string, text: string): FileSettings {
     (key) => key !== AGENTS && !known.some((name) => name === key),
   );
   if (unknown !== undefined) {
-    throw invalidArgument(
-      `${unknown} in ${path} is not a setting; there are ${known.join(", ")}, and [agents.NAME]`,
-    );
+    throw invalidArgument(`${unknown} in ${path} is not a setting; ${knownLike(unknown, known)}`);
   }
   const said = gather(({ name }) => [[`${name} in ${path}`, table[name]]]);
   return { said, agents: table[AGENTS] };
 }
 
 const AGENTS = "agents";
+
+function knownLike(unknown: string, known: readonly string[], dashes = ""): string {
+  const similar = nearest(unknown, known).map((name) => `${dashes}${name}`);
+  if (similar.length > 0) return `did you mean ${similar.join(" or ")}?`;
+  return "`rollcall up --help` lists them";
+}
 
 type Spoken = readonly [source: string, value: unknown];
 

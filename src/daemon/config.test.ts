@@ -177,10 +177,12 @@ describe("a mistake", () => {
   });
 
   test("in a name is told from a setting", async () => {
-    expect(await problem({ flags: { adr: ":1" } })).toContain("--adr is not a setting; there are");
+    expect(await problem({ flags: { adr: ":1" } })).toContain(
+      "--adr is not a setting; did you mean --addr?",
+    );
     const { path } = file("[doors]\naddr = 1");
-    expect(await problem({ flags: { config: path } })).toContain(
-      `doors in ${path} is not a setting; there are addr, http_addr`,
+    expect(await problem({ flags: { config: path } })).toBe(
+      `doors in ${path} is not a setting; \`rollcall up --help\` lists them`,
     );
     const nested = file('config = "x"');
     expect(await problem({ flags: { config: nested.path } })).toContain("config in");

@@ -133,7 +133,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "URL",
     default: "sqlite: beside the state",
   }),
-  setting("log_durability", "a Postgres that may lose what it acknowledged: strict refuses it", {
+  setting("log_durability", "refuse (strict) a Postgres that may lose acknowledged writes", {
     placeholder: "strict|trust",
     default: "strict",
   }),
@@ -148,7 +148,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "N",
     default: String(DEFAULT_BACKUP_KEEP),
   }),
-  setting("node", "the name of this daemon in its log; of a cluster's members each has its own", {
+  setting("node", "the name of this daemon in its log; unique in a cluster", {
     placeholder: "NAME",
     default: "the host's name",
   }),
@@ -156,30 +156,30 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "HOST:PORT",
     default: `${DEFAULT_CLUSTER_ADDR}, where the log is shared`,
   }),
-  setting("advertise", "the same as they see it, where that is another address", {
+  setting("advertise", "the address that other members use for it, where it differs", {
     placeholder: "HOST:PORT",
     default: "cluster_addr",
   }),
-  setting("cluster_cert", "this member's certificate for the others, PEM; beyond one machine", {
+  setting("cluster_cert", "this member's certificate, PEM; needed beyond one machine", {
     placeholder: "FILE",
   }),
   setting("cluster_key", "its private key, PEM", { placeholder: "FILE" }),
   setting("cluster_ca", "the authority that signs the certificates of all members, PEM", {
     placeholder: "FILE",
   }),
-  setting("failover", "how soon another member leads: fast (2 s), or calm for slow links (6 s)", {
-    placeholder: "HOW",
+  setting("failover", "how soon another member leads: within 2 s, or 6 s for slow links", {
+    placeholder: "fast|calm",
     default: "fast",
   }),
-  setting("leader", "whether this member may lead: eligible or never", {
-    placeholder: "WHETHER",
+  setting("leader", "whether this member may lead", {
+    placeholder: "eligible|never",
     default: "eligible",
   }),
-  setting("node_lost_after", "seconds of silence after which a member is no longer one", {
+  setting("node_lost_after", "seconds of silence after which a member is taken off the list", {
     placeholder: "S",
     default: String(DEFAULT_NODE_LOST_AFTER_S),
   }),
-  setting("accept_loss", "start on a log that has lost what this member knows of it", {
+  setting("accept_loss", "start although the log lost events that this member has seen", {
     kind: "switch",
     default: "false",
   }),
@@ -187,18 +187,18 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "PATH",
     default: "rollcall.sock beside the state",
   }),
-  setting("local_trust", "callers on this machine to let in: user, token, any, none", {
-    placeholder: "WHOM",
+  setting("local_trust", "callers on this machine to let in", {
+    placeholder: "user|token|any|none",
     default: "user (see allowed_users); any on macOS and Windows, where user is token",
   }),
   setting("allowed_users", "other users of this machine to let in, as an agent or in a role", {
     placeholder: "USER[=ROLE],…",
     kind: "list",
   }),
-  setting("oidc_issuer", "whose JWTs are taken as bearer tokens, by OpenID Connect", {
+  setting("oidc_issuer", "the OpenID Connect issuer whose JWTs are taken as bearer tokens", {
     placeholder: "URL",
   }),
-  setting("oidc_audience", "the audience that such a JWT must be for", { placeholder: "TEXT" }),
+  setting("oidc_audience", "the audience that such a JWT must name", { placeholder: "TEXT" }),
   setting("oidc_claim", "the claim that names the caller", {
     placeholder: "CLAIM",
     default: "sub",
@@ -214,7 +214,7 @@ export const SETTINGS: readonly Setting[] = [
   setting("tls_client_ca", "authorities that sign the certificates of clients, PEM", {
     placeholder: "FILE",
   }),
-  setting("tls_clients", "names in the certificates of clients, each as an agent or in a role", {
+  setting("tls_clients", "clients by the names in their certificates, as agents or in a role", {
     placeholder: "NAME[=ROLE],…",
     kind: "list",
   }),
@@ -222,7 +222,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "ADDRESS[/BITS][=ROLE],…",
     kind: "list",
   }),
-  setting("trusted_proxies", "proxies whose X-Forwarded-For says where a call comes from", {
+  setting("trusted_proxies", "proxies whose X-Forwarded-For is believed", {
     placeholder: "ADDRESS[/BITS],…",
     kind: "list",
   }),
@@ -242,7 +242,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "HOST[:PORT],…",
     kind: "list",
   }),
-  setting("rate_limit", "calls a second of one caller by HTTP and gRPC, 0 for no limit", {
+  setting("rate_limit", "calls a second that one caller may make, 0 for no limit", {
     placeholder: "N",
     default: String(DEFAULT_RATE_LIMIT),
   }),
@@ -256,8 +256,8 @@ export const SETTINGS: readonly Setting[] = [
   setting("a2a_addr", "a port for the A2A registry alone; HTTP serves it, too", {
     placeholder: "HOST:PORT",
   }),
-  setting("a2a_version", "version of the cards for clients that ask for none: own, 0.3 or 1.0", {
-    placeholder: "VERSION",
+  setting("a2a_version", "version of cards for clients that name none; own: the agent's", {
+    placeholder: "own|0.3|1.0",
     default: "own",
   }),
   setting("a2a_interval", "seconds that A2A agents are asked to wait between heartbeats", {
@@ -268,7 +268,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "N",
     default: String(DEFAULT_A2A.staleMultiplier),
   }),
-  setting("a2a_cleanup_interval", "seconds that a silent A2A agent stays listed beyond that", {
+  setting("a2a_cleanup_interval", "more seconds of silence before it is evicted", {
     placeholder: "S",
     default: String(DEFAULT_A2A.cleanupIntervalS),
   }),
@@ -283,22 +283,25 @@ export const SETTINGS: readonly Setting[] = [
   setting("a2a_keys_file", "a JWK set: the public keys that agent cards may be signed with", {
     placeholder: "FILE",
   }),
-  setting("join", "report to the team's daemon there, as an outpost of it", { placeholder: "URL" }),
-  setting("token_file", "a file with the outpost's token for it; read again at every connection", {
+  setting("join", "report to the team's daemon at this URL, as an outpost of it", {
+    placeholder: "URL",
+  }),
+  setting("token_file", "a file with the token for it; read again at every connection", {
     placeholder: "FILE",
   }),
-  setting("join_ca", "authorities that sign its certificate, PEM, in place of the system's", {
+  setting("join_ca", "authorities that sign that daemon's certificate, PEM", {
     placeholder: "FILE",
+    default: "the system's",
   }),
-  setting("share", "what leaves this machine: status, questions (and status) or all", {
+  setting("share", "what leaves this machine: status, questions (with status) or all", {
     placeholder: "WHAT",
     default: "questions",
   }),
-  setting("share_exclude", "folders whose agents are not told of; * stands for any characters", {
+  setting("share_exclude", "folders whose agents are not shared; * stands for any characters", {
     placeholder: "DIR,…",
     kind: "list",
   }),
-  setting("redact", "what to leave out of all that is shared: goals, commands", {
+  setting("redact", "texts to leave out of all that is shared: goals, commands", {
     placeholder: "WHAT,…",
     kind: "list",
   }),
@@ -344,6 +347,22 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "FILE",
   }),
 ];
+
+/** Headings for the help, each with the setting that begins its group. */
+export const SETTING_HEADINGS: Readonly<Partial<Record<SettingName, string>>> = {
+  addr: "Ports",
+  data_dir: "State",
+  node: "Cluster",
+  socket: "Callers",
+  tls_cert: "TLS and other machines",
+  reflection: "Limits of doors",
+  embedder_url: "Search",
+  a2a_addr: "A2A registry",
+  join: "Outpost of a team",
+  status_dir: "Agents of this machine",
+  notify_terminal: "Notifications",
+  log_level: "Other",
+};
 
 interface Extras {
   readonly kind?: Setting["kind"];

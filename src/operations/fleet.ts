@@ -71,7 +71,7 @@ const list = operation({
   brief: "List the fleet",
   about:
     "Every agent, what it does and whether it needs a person: those that do come first. One row " +
-    "for each agent, whatever wire it is known by.",
+    "for each agent, whichever protocols it speaks.",
   input: z.strictObject({ ...FILTERS, ...PAGE, at: AT }),
   output: z.strictObject({
     sequence: PAGED.sequence,

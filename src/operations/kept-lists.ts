@@ -48,11 +48,11 @@ export function placeOfName(name: string): string {
 }
 
 /** A job of this daemon, or one that an outpost tells of. */
-export interface ListedJob {
+export interface KeptJob {
   readonly job: Job | HostJob;
 }
 
-function allJobs({ jobs, hostJobs }: State): ListItems<ListedJob> {
+function allJobs({ jobs, hostJobs }: State): ListItems<KeptJob> {
   return {
     get: (id) => jobs.byId.get(id) ?? hostJobs.byId.get(id),
     *keys() {
@@ -202,7 +202,7 @@ export class KeptLists implements Observer {
     items: ({ tasks }) => tasks.byId,
     atMs: ({ task }) => task.createdAtMs,
   });
-  readonly jobs = new KeptList<ListedJob>({
+  readonly jobs = new KeptList<KeptJob>({
     items: allJobs,
     atMs: ({ job }) => job.submittedAtMs,
   });
@@ -212,7 +212,7 @@ export class KeptLists implements Observer {
   });
 
   readonly #tasksOf = new Map<string, KeptList<TaskEntry>>();
-  readonly #jobsOf = new Map<string, KeptList<ListedJob>>();
+  readonly #jobsOf = new Map<string, KeptList<KeptJob>>();
 
   replaced(): void {
     for (const list of Object.values(this) as readonly KeptList<unknown>[]) list.forget();
@@ -232,7 +232,7 @@ export class KeptLists implements Observer {
   }
 
   /** Those that outposts tell of are seen only by callers that see everything. */
-  jobsSeen(sight: Sight): KeptList<ListedJob> {
+  jobsSeen(sight: Sight): KeptList<KeptJob> {
     const { owner } = sight;
     if (owner === undefined) return this.jobs;
     return listOf(this.#jobsOf, owner, {

@@ -53,7 +53,7 @@ const dismiss = operation({
   brief: "Dismiss a question",
   about:
     "Take a question off the list without an answer: its agent no longer counts as one that " +
-    "needs a person. Repeated it stays dismissed; asked anew it is a new question.",
+    "needs a person. The same question stays dismissed when it is repeated; a new one is listed.",
   input: z.strictObject({
     id: text("A question by its id, or its agent: all that the agent asks now", SOME_ID),
   }),

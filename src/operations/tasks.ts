@@ -173,7 +173,7 @@ const claim = operation({
   brief: "Claim the next task",
   about:
     "Claim the task that has waited longest of those the agent has the tools for; null when " +
-    "there is none, at once or after waitMs. A caller that leaves before has claimed nothing.",
+    "none comes in time. A caller that hangs up before the answer has claimed nothing.",
   input: z.strictObject({
     agentId: ACTING_AGENT,
     waitMs: whole("How long to wait for one to come, up to ten minutes", 60_000).default(0),

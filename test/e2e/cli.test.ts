@@ -39,6 +39,8 @@ describe("help", () => {
     );
     expect(stdout).toMatch(/^ {2}--data-dir DIR/m);
     expect(stdout).toMatch(/^ {2}--config FILE/m);
+    const headings = stdout.split("\n").filter((line) => /^\w[\w ]+$/.test(line));
+    expect(headings.slice(0, 4)).toEqual(["Examples", "Ports", "State", "Cluster"]);
   });
 
   test("every command has examples and ends well when asked for help", async () => {
@@ -53,8 +55,9 @@ describe("help", () => {
       expect(code).toBe(0);
       expect(stdout).toContain(`Usage: rollcall ${command}`);
       expect(stdout).toMatch(/^Examples\n {2}.*rollcall/m);
-      const [prose = ""] = stdout.split("\nFlags\n");
+      const [prose = "", flags = ""] = stdout.split(/^(?:Flags|Ports)$/m);
       expect(prose.split("\n").filter((line) => line.length > 88)).toEqual([]);
+      expect(flags.split("\n").filter((line) => line.length > 110)).toEqual([]);
     }
   });
 
@@ -71,12 +74,12 @@ describe("usage", () => {
   test.each([
     [["evnts"], "there is no command `evnts`; did you mean `events`?"],
     [["events", "--from", "soon"], '--from is "soon": not a sequence'],
-    [["events", "--form", "1"], "--form, did you mean --from?"],
+    [["events", "--form", "1"], "there is no flag --form; did you mean --from?"],
     [["events", "--url", "ftp://x"], '--url is "ftp://x": give it as http://HOST:PORT'],
     [["completion", "tcsh"], "not one of bash, zsh, fish"],
     [["agents", "gett"], "there is no command `gett`; did you mean `get`?"],
     [["agents", "--limit", "0"], '--limit is "0": not a whole number from 1 up'],
-    [["leases", "acquire"], "expected argument for KEY"],
+    [["leases", "acquire"], "KEY is missing"],
     [["leases", "acquire", "k", "--ttl", "soon"], '--ttl is "soon": not a duration'],
     [["leases", "release", "k", "--token", "x"], '--token is "x": not a token'],
     [["up", "--addr", "nowhere"], "addr"],

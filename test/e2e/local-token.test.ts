@@ -25,7 +25,7 @@ async function ground() {
 
 test("the owner's own clients find the token by themselves; all others are refused", async () => {
   const { up, url, grpc, file, env } = await ground();
-  expect(up.stdout).toContain(`and on it the socket, or with the token in ${file}`);
+  expect(up.stdout).toContain(`by the socket, or with the token in ${file}`);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const { status } = await fetch(`${url}/v1/whoami`);
   expect(status).toBe(401);

@@ -5,6 +5,7 @@ import { parseMoment } from "../moments.ts";
 import { operation } from "../operation.ts";
 import { clean } from "../terminal/clean.ts";
 import { momentText } from "../terminal/time.ts";
+import { hanging } from "../terminal/width.ts";
 
 type AuditEntry = AnswerOf<"audit.list">["entries"][number];
 
@@ -19,6 +20,8 @@ function lineOf({ by, action, target, outcome, count, reason }: AuditEntry): str
   const what = [action, target].filter(Boolean).join(" ");
   return clean(`${by.principal} (${where})  ${outcome}  ${what}${often}${why}`);
 }
+
+const INDENT = 4;
 
 export const audit = operation<"audit.list", Flags>("audit.list", {
   words: { by: "--by PRINCIPAL", action: "--action PREFIX", limit: "--limit N" },
@@ -45,7 +48,8 @@ export const audit = operation<"audit.list", Flags>("audit.list", {
   async show({ entries, reachesBackToMs }, { context }) {
     const nowMs = Date.now();
     for (const entry of entries.toReversed()) {
-      await context.out.line(`${momentText(entry.atMs, nowMs)}  ${lineOf(entry)}`);
+      const text = `${momentText(entry.atMs, nowMs)}  ${lineOf(entry)}`;
+      await context.out.line(hanging(text, INDENT, context.out.columns));
     }
     const begins = momentText(reachesBackToMs, nowMs);
     const said = entries.length === 0 ? "nothing that fits; " : "";

@@ -16,9 +16,9 @@ export const backup = buildCommand<Flags, [string], Context>({
   docs: about(
     "Write a backup of the state to a file: everything that was acknowledged when it began.\n" +
       "The daemon goes on meanwhile, and need not run. All of it is read and checked on the\n" +
-      "way, and the file has a digest: `rollcall restore` refuses one that is damaged. It holds\n" +
-      "what the state holds, secrets among it: only you can read it, and keep it so. At any\n" +
-      "member of a cluster it is a backup of the log that all of them share.",
+      "way, and the file has a digest: `rollcall restore` refuses one that is damaged. It\n" +
+      "contains all of the state, with its secrets: only you can read it, and keep it so. At\n" +
+      "any member of a cluster it is a backup of the log that all of them share.",
     { call: "rollcall backup rollcall.backup", does: "here" },
     { call: "rollcall backup /mnt/nas/$(date +%F).backup", does: "elsewhere, by a timer" },
     { call: "rollcall up --backup-every 24 --backup-keep 7", does: "by the daemon itself" },

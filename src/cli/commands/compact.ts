@@ -8,9 +8,9 @@ import { about } from "../help.ts";
 
 export const compact = buildCommand<DatabaseFlags, [], Context>({
   docs: about(
-    "Write the database anew, without the room of what was forgotten. A daemon uses that room\n" +
-      "again by itself; this is for a disk that is short of it. Needs as much room as the state\n" +
-      "takes, and that the daemon is stopped.",
+    "Write the database anew, without the room that forgotten things left in it. A daemon uses\n" +
+      "that room again by itself; this is for a disk that is nearly full. The daemon must be\n" +
+      "stopped, and the disk needs as much free room as the state takes.",
     { call: "rollcall compact", does: "of the daemon that `rollcall up` would start" },
   ),
   parameters: { flags: databaseFlags },

@@ -22,7 +22,7 @@ import { about } from "../help.ts";
 import { spokenFlags } from "../settings.ts";
 import { clean } from "../terminal/clean.ts";
 import type { Style } from "../terminal/output.ts";
-import { padEnd } from "../terminal/width.ts";
+import { hanging, padEnd } from "../terminal/width.ts";
 
 interface Flags extends DaemonFlags, DatabaseFlags {
   readonly deep?: boolean;
@@ -121,13 +121,19 @@ const STYLES: Readonly<Record<Finding["verdict"], Style>> = {
   fail: "red",
 };
 
+const FIX = "fix:";
+
 async function show({ out }: Context, findings: readonly Finding[]): Promise<void> {
   const width = Math.max(...findings.map(({ check }) => check.length));
   for (const { verdict, check, what, fix } of findings) {
     const mark = out.paint(STYLES[verdict], padEnd(verdict, 4));
-    await out.line(`${mark}  ${padEnd(check, width)}  ${clean(what)}`);
+    const indent = width + 8;
+    await out.line(
+      `${mark}  ${padEnd(check, width)}  ${hanging(clean(what), indent, out.columns)}`,
+    );
     if (fix !== undefined) {
-      await out.line(`${" ".repeat(width + 8)}${out.paint("dim", "fix:")} ${clean(fix)}`);
+      const text = hanging(clean(fix), indent + FIX.length + 1, out.columns);
+      await out.line(`${" ".repeat(indent)}${out.paint("dim", FIX)} ${text}`);
     }
   }
   await out.line();

@@ -44,7 +44,7 @@ export const importCommand = buildCommand<DaemonFlags, [string], Context>({
     "Set the policies of a file that `rollcall export` wrote, each in place of one with the\n" +
       "same id, and create the tokens that are not live here: each gets a new secret, which is\n" +
       "printed behind its name, and not again. Nothing is deleted.",
-    { call: "rollcall import access.toml", does: "asks nothing" },
+    { call: "rollcall import access.toml", does: "sets them, without asking" },
     { call: "rollcall import access.toml > secrets", does: "with the secrets of new tokens" },
   ),
   parameters: {

@@ -51,8 +51,8 @@ const get = buildCommand<Flags, [string], Context>({
 
 const tail = buildCommand<Flags, [string], Context>({
   docs: about(
-    "Follow a job: what it said before, what it says, and its result on stdout. Ctrl-C ends " +
-      "the looking; the job goes on.",
+    "Follow a job: what it said before, what it says, and its result on stdout. Ctrl-C stops " +
+      "following; the job goes on.",
     { call: "rollcall jobs tail echo", does: "also of a job that ended" },
   ),
   parameters: { flags, positional: POSITIONAL },

@@ -9,7 +9,7 @@ const line = commandLine<Omit<FleetFlags, keyof ListFlags>>("fleet.list", {
     needsMe: switchFlag("Only agents that wait for a person"),
     oneline: switchFlag("Counts on one line, for a prompt or a status bar"),
   },
-  more: "Without a daemon on this machine it is told from the status files.",
+  more: "Without a daemon it reads the status files of this machine.",
   examples: [
     { call: "rollcall ls", does: "all but agents gone for an hour" },
     { call: "rollcall ls --needs-me", does: "only agents that wait for you" },

@@ -34,10 +34,10 @@ export const restore = buildCommand<Flags, [string], Context>({
       "again: those that are in the backup are listed, and you are asked.\n" +
       "With --log postgres://… it goes into an empty schema of a database, as another log: a\n" +
       "member that belonged to the old one is started with --accept-loss once.",
-    { call: "rollcall restore rollcall.backup", does: "asks before it does anything" },
+    { call: "rollcall restore rollcall.backup", does: "asks first" },
     { call: "rollcall restore rollcall.backup --data-dir DIR", does: "to look at it elsewhere" },
     { call: "rollcall restore rollcall.backup --yes", does: "in a script" },
-    { call: "rollcall restore rollcall.backup --log postgres://me@db/rollcall", does: "a cluster" },
+    { call: "rollcall restore rollcall.backup --log postgres://me@db/x", does: "a cluster" },
   ),
   parameters: {
     flags: { ...logFlags, yes: switchFlag("Do not ask") },

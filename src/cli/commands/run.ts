@@ -28,7 +28,7 @@ export const run = buildCommand<Flags, [string?, string?], Context>({
   docs: about(
     "Run a job on an agent and print its result; without AGENT, list the agents that take jobs. " +
       "INPUT is JSON, or else a text; - is stdin. " +
-      "What the job may do is its lease, what it may spend its budget. Ctrl-C cancels the job, " +
+      "The lease says what the job may do, the budget what it may spend. Ctrl-C cancels the job, " +
       "a second one leaves it. It ends with 0, or with 1 when the job failed, 124 when it ran " +
       "out of time, 130 when it was cancelled.",
     { call: "rollcall run", does: "lists the agents that take jobs" },

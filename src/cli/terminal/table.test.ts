@@ -89,4 +89,8 @@ test("facts stand below each other, and what is empty is left out", () => {
     ["status", { text: "alive", style: "green" }],
   ] as const;
   expect(factLines(facts, look)).toEqual(["id      x", "status  alive"]);
+  const long = [["question", `${"may I ".repeat(6)}go on?`]] as const;
+  expect(factLines(long, { ...look, width: 44 })).toEqual([
+    `question  ${"may I ".repeat(5)}may\n          I go on?`,
+  ]);
 });

@@ -9,7 +9,7 @@ import {
   type Column,
 } from "./columns.ts";
 import type { Style } from "./output.ts";
-import { padEnd, widthOf } from "./width.ts";
+import { hanging, padEnd, widthOf } from "./width.ts";
 
 export type { Cell, Column } from "./columns.ts";
 
@@ -64,6 +64,7 @@ export function factLines(facts: readonly FactRow[], look: Look) {
     .filter(([, { text }]) => text !== "");
   const width = Math.max(0, ...there.map(([name]) => widthOf(name)));
   return there.map(([name, { text, style }]) => {
-    return `${look.paint("dim", padEnd(name, width))}  ${style ? look.paint(style, text) : text}`;
+    const value = hanging(text, width + GAP, look.width);
+    return `${look.paint("dim", padEnd(name, width))}  ${style ? look.paint(style, value) : value}`;
   });
 }

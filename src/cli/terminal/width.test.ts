@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { padEnd, padStart, truncate, truncateStart, widthOf } from "./width.ts";
+import { hanging, padEnd, padStart, truncate, truncateStart, widthOf } from "./width.ts";
 
 test.each([
   ["", 0],
@@ -52,4 +52,10 @@ test("columns line up whatever is in them", () => {
     "  日本",
     "too long",
   ]);
+});
+
+test("a text goes on below where it began", () => {
+  expect(hanging("one two three, and then some more of them", 10, 45)).toBe(
+    `one two three, and then some more\n${" ".repeat(10)}of them`,
+  );
 });

@@ -87,3 +87,12 @@ export function wrap(text: string, columns: number): readonly string[] {
   }
   return lines;
 }
+
+/** Text that begins in a column further right, and goes on below in that column. */
+export function hanging(text: string, indent: number, columns: number): string {
+  const lines = wrap(text, Math.max(columns - indent, NARROWEST));
+  return lines.join(`\n${" ".repeat(indent)}`);
+}
+
+/** Less reads worse than lines that the terminal breaks. */
+const NARROWEST = 30;

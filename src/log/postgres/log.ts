@@ -16,7 +16,7 @@ import { damaged, isPassing, otherLog } from "./failure.ts";
 import { Hints } from "./hints.ts";
 import { entriesOf, readLogPage, type LogPage, type Span } from "./pages.ts";
 import type { PostgresSession } from "./session.ts";
-import { Snapshots } from "./snapshots.ts";
+import { SnapshotTable } from "./snapshots.ts";
 import type { Writer } from "./writer.ts";
 
 export class PostgresLog implements Log {
@@ -25,14 +25,14 @@ export class PostgresLog implements Log {
   readonly #session: PostgresSession;
   readonly #writer: Writer;
   readonly #hints: Hints;
-  readonly #snapshots: Snapshots;
+  readonly #snapshots: SnapshotTable;
   #mark = 0;
 
   constructor(session: PostgresSession, writer: Writer) {
     this.#session = session;
     this.#writer = writer;
     this.#hints = new Hints(session);
-    this.#snapshots = new Snapshots(session);
+    this.#snapshots = new SnapshotTable(session);
   }
 
   async open(): Promise<LogRange> {

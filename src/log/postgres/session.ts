@@ -15,7 +15,7 @@ import { Servers } from "./servers.ts";
 import { sweepOnce } from "./sweep.ts";
 import type { PostgresUrl } from "./url.ts";
 
-export interface SessionOptions {
+export interface PostgresSessionOptions {
   readonly url: PostgresUrl;
   readonly password?: () => Promise<string>;
   readonly durability: Durability;
@@ -33,7 +33,7 @@ export class PostgresSession {
   /** Quoted. */
   readonly schema: string;
   readonly onWarning: (message: string) => void;
-  readonly #options: SessionOptions;
+  readonly #options: PostgresSessionOptions;
   readonly #closing = new AbortController();
   readonly #writes: Pool;
   readonly #reads: Pool;
@@ -45,7 +45,7 @@ export class PostgresSession {
   #warned = "";
   #closed: Promise<void> | undefined;
 
-  constructor(options: SessionOptions) {
+  constructor(options: PostgresSessionOptions) {
     const { url, password, onWarning } = options;
     this.#options = options;
     this.place = url.description;

@@ -24,7 +24,7 @@ interface ChunkTexts {
   readonly body: string;
 }
 
-export class Snapshots {
+export class SnapshotTable {
   readonly #session: PostgresSession;
 
   constructor(session: PostgresSession) {

@@ -15,7 +15,7 @@ import type { Store } from "../store.ts";
 import type { Durability } from "./durability.ts";
 import { abandonFilling, endFilling, openFilling, type Filling } from "./filling.ts";
 import { PostgresLog } from "./log.ts";
-import { PostgresSession, type SessionOptions } from "./session.ts";
+import { PostgresSession, type PostgresSessionOptions } from "./session.ts";
 import { PostgresStreams } from "./streams.ts";
 import { parsePostgresUrl } from "./url.ts";
 import { Writer } from "./writer.ts";
@@ -59,7 +59,7 @@ export function fillPostgres(options: PostgresStoreOptions, logId: string = rand
 
 function sessionOf(
   options: PostgresStoreOptions,
-  use: Pick<SessionOptions, "isMoment" | "opening"> = {},
+  use: Pick<PostgresSessionOptions, "isMoment" | "opening"> = {},
 ): PostgresSession {
   const { password, durability = "strict", writtenBy = "rollcall" } = options;
   return new PostgresSession({

@@ -12,7 +12,7 @@ import { crc32 } from "node:zlib";
 import { RollcallError } from "../../core/errors.ts";
 import { checkPages } from "./check.ts";
 import { openForReading } from "./database.ts";
-import { corrupt, storageError, type Database } from "./driver.ts";
+import { storageError, type Database } from "./driver.ts";
 import { syncFolder } from "./place.ts";
 import type { BackupRequest } from "./protocol.ts";
 import { Tables } from "./tables.ts";
@@ -108,7 +108,7 @@ function finish(target: string, described: BackupDescription): BackupFacts {
 export function readBackup(path: string): BackupFacts {
   const facts = readLine(path);
   if (digestOf(path, facts.bytes) !== facts.sha256) {
-    throw corrupt(path, "its content does not have the digest that it was made with");
+    throw unusable(path, "its content does not have the digest that it was made with");
   }
   return facts;
 }
@@ -124,9 +124,14 @@ function readLine(path: string): BackupFacts {
   const isWhole = line.subarray(-9, -1).toString("latin1") === checksumOf(text);
   const facts = isWhole ? (JSON.parse(text) as BackupFacts) : undefined;
   if (facts?.rollcall !== "backup" || facts.bytes !== size - LINE) {
-    throw corrupt(path, "it is no backup of rollcall, or its last line is damaged");
+    throw unusable(path, "it is no backup of rollcall, or its last line is damaged");
   }
   return facts;
+}
+
+function unusable(path: string, reason: string): RollcallError {
+  const message = `${path} cannot be restored: ${reason}; use another backup`;
+  return new RollcallError("STORAGE_CORRUPT", message);
 }
 
 /** Puts the database of a backup at a path, for this user alone. */

@@ -21,7 +21,7 @@ const ROW = `
     (SELECT checksum FROM chunk WHERE snapshot = id ORDER BY position DESC LIMIT 1) AS running
   FROM snapshot`;
 
-export class Snapshots {
+export class SnapshotTable {
   readonly #database: Database;
   readonly #file: CheckedFile;
   /** Snapshots that are being written, with their checksums so far. */

@@ -30,7 +30,7 @@ import {
   setMeta,
   truncatedId,
 } from "./schema.ts";
-import { Snapshots } from "./snapshots.ts";
+import { SnapshotTable } from "./snapshots.ts";
 import { StreamTables } from "./stream-tables.ts";
 import { UNSYNCED_COMMITS, type HeadWitness, type WitnessedHead } from "./witness.ts";
 
@@ -59,7 +59,7 @@ interface TableEnds {
 }
 
 export class Tables {
-  readonly snapshots: Snapshots;
+  readonly snapshots: SnapshotTable;
   readonly streams: StreamTables;
   readonly #database: Database;
   readonly #writtenBy: string;
@@ -80,7 +80,7 @@ export class Tables {
     this.#place = place;
     this.#file = { path, unchecked: readUnchecked(database) };
     this.#batches = new Batches(database, this.#file, "log");
-    this.snapshots = new Snapshots(database, this.#file);
+    this.snapshots = new SnapshotTable(database, this.#file);
     this.streams = new StreamTables(database, this.#file);
     this.#ends = this.#readEnds();
   }

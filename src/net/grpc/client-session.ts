@@ -19,7 +19,7 @@ import type { Timers } from "../../machine/waiting.ts";
 import { failureReason } from "../reasons.ts";
 import { connectTls, type ServerTrust } from "../tls/trust.ts";
 
-export interface SessionOptions {
+export interface ClientSessionOptions {
   /** HOST:PORT. */
   readonly address: string;
   readonly limits: ClientLimits;
@@ -32,7 +32,7 @@ export interface SessionOptions {
 
 export class ClientSession {
   readonly #http2: ClientHttp2Session;
-  readonly #options: SessionOptions;
+  readonly #options: ClientSessionOptions;
   #calls = 0;
   #idleSinceMs: number;
   #cancelPing: (() => void) | undefined;
@@ -41,7 +41,7 @@ export class ClientSession {
   /** Why it broke, where that is known. */
   #trouble = "the connection was lost";
 
-  private constructor(http2: ClientHttp2Session, options: SessionOptions) {
+  private constructor(http2: ClientHttp2Session, options: ClientSessionOptions) {
     this.#http2 = http2;
     this.#options = options;
     this.#idleSinceMs = options.timers.monotonicMs();
@@ -50,7 +50,7 @@ export class ClientSession {
     http2.on("close", () => this.#cancelPing?.());
   }
 
-  static async open(options: SessionOptions, signal: AbortSignal): Promise<ClientSession> {
+  static async open(options: ClientSessionOptions, signal: AbortSignal): Promise<ClientSession> {
     const { address, limits, timers, trust, socket } = options;
     const secure = trust && (await secureSocket(options, trust, signal));
     const below = secure ?? (socket === undefined ? undefined : await connectPath(socket));
@@ -173,7 +173,7 @@ function connectPath(path: string): Promise<Socket | undefined> {
 
 /** The connection below, to a server that is known to be the right one. */
 function secureSocket(
-  { address, limits, timers }: SessionOptions,
+  { address, limits, timers }: ClientSessionOptions,
   trust: ServerTrust,
   signal: AbortSignal,
 ): Promise<TLSSocket> {

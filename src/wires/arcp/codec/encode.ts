@@ -108,12 +108,12 @@ export function welcomePayload(fields: WelcomeFields): string {
 }
 
 /** Which request an error answers, so that a client need not fail all of them. */
-export interface AnsweredRequest {
+export interface RequestRef {
   readonly requestId?: string | undefined;
   readonly requestType?: string | undefined;
 }
 
-export function sessionErrorPayload(error: ArcpError, answered: AnsweredRequest = {}): string {
+export function sessionErrorPayload(error: ArcpError, answered: RequestRef = {}): string {
   const { requestId, requestType } = answered;
   const details = {
     ...error.details,

@@ -12,7 +12,7 @@
  * oldest submit, so a refusal there carries a job id nobody ever had.
  */
 import type { JobResult, Outcome } from "../../../core/jobs/outcome.ts";
-import { frameText, sessionErrorPayload, type AnsweredRequest, type Head } from "./encode.ts";
+import { frameText, sessionErrorPayload, type RequestRef, type Head } from "./encode.ts";
 import { arcpCodeOf, arcpError, type ArcpError } from "./errors.ts";
 import type { Profile } from "./profile.ts";
 
@@ -85,7 +85,7 @@ function failed(
   return { type: "job.error", payload };
 }
 
-export interface SubmitRefusal extends AnsweredRequest {
+export interface SubmitRefusal extends RequestRef {
   readonly profile: Profile;
   /** A `traceId` here is what the TypeScript client finds its submit by. */
   readonly head: Head;

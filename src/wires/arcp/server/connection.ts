@@ -15,7 +15,7 @@ import {
   frameText,
   sessionErrorPayload,
   welcomePayload,
-  type AnsweredRequest,
+  type RequestRef,
 } from "../codec/encode.ts";
 import { refusedSubmit } from "../codec/endings.ts";
 import type { DecodeResult } from "../codec/envelope.ts";
@@ -211,7 +211,7 @@ export class ServerConnection implements TransportListener, AlarmListener {
     }
   }
 
-  sendError(error: ArcpError, answered: AnsweredRequest = {}, traceId?: string): void {
+  sendError(error: ArcpError, answered: RequestRef = {}, traceId?: string): void {
     this.sendFrame("session.error", sessionErrorPayload(error, answered), { traceId });
   }
 
@@ -247,7 +247,7 @@ export class ServerConnection implements TransportListener, AlarmListener {
     this.close(NORMAL);
   }
 
-  #refuse(error: ArcpError, answered: AnsweredRequest): void {
+  #refuse(error: ArcpError, answered: RequestRef): void {
     if (this.#isOver) return;
     this.sendError(error, answered);
     this.close(NORMAL);
@@ -277,7 +277,7 @@ export class ServerConnection implements TransportListener, AlarmListener {
 
 type HelloFrame =
   | { readonly ok: true; readonly message: Hello }
-  | { readonly ok: false; readonly error: ArcpError; readonly answered: AnsweredRequest };
+  | { readonly ok: false; readonly error: ArcpError; readonly answered: RequestRef };
 
 function helloOf(decoded: DecodeResult<ClientMessage>): HelloFrame {
   if (!decoded.ok) return { ok: false, ...frameRefusal(decoded) };

@@ -12,7 +12,7 @@ import type { Job } from "../../../core/jobs.ts";
 import type { JobOrder } from "../../../jobs/submissions.ts";
 import { acceptedOf, listedOf, subscribedOf } from "../codec/answers.ts";
 import { arcpError, arcpErrorOf, type ArcpError } from "../codec/errors.ts";
-import type { AnsweredRequest } from "../codec/encode.ts";
+import type { RequestRef } from "../codec/encode.ts";
 import type { FrameRefusal } from "../codec/envelope.ts";
 import type {
   Cancel,
@@ -45,7 +45,7 @@ export interface Answerer {
   /** Gives the nonce that the answer repeats. */
   ping(): string;
   sendFrame(type: string, payload: string): void;
-  sendError(error: ArcpError, answered?: AnsweredRequest, traceId?: string): void;
+  sendError(error: ArcpError, answered?: RequestRef, traceId?: string): void;
   refuseSubmit(error: ArcpError, refused: { id?: string; traceId?: string }): void;
   close(): void;
 }
@@ -364,7 +364,7 @@ function jobIdOf(cursor: string): string {
 
 export function frameRefusal(refusal: FrameRefusal): {
   readonly error: ArcpError;
-  readonly answered: AnsweredRequest;
+  readonly answered: RequestRef;
 } {
   const { code, message, requestId, requestType } = refusal;
   return { error: arcpError(code, message), answered: { requestId, requestType } };
