@@ -57,7 +57,7 @@ export class Dispatch {
   /** Ids of frames. */
   readonly #recent = new RecentMap<true>(INPUT.recentIds);
   /** Continuations by the nonce of the ping whose pong they wait for. */
-  readonly #barriers = new Map<string, () => void>();
+  #barriers: Map<string, () => void> | undefined;
   /** Submits behind one that waits for a policy or for credentials. */
   #line: (() => void | Promise<void>)[] | undefined;
 
@@ -124,7 +124,7 @@ export class Dispatch {
       case "session.ping":
         return this.#pong(message);
       case "session.pong":
-        return this.#barriers.get(message.pingNonce)?.();
+        return this.#barriers?.get(message.pingNonce)?.();
       case "session.ack":
         return this.#session.acknowledge(message.lastProcessedSeq);
       case "x-vendor":
@@ -340,13 +340,14 @@ export class Dispatch {
   #readSoon(subscription: LiveSubscription): void {
     if (this.#session.profile !== "py") return subscription.read();
     const { alarms } = this.#sessions;
+    const barriers = (this.#barriers ??= new Map<string, () => void>());
     const nonce = this.#connection.ping();
     const read = () => {
       alarms.cancel(alarm);
-      if (this.#barriers.delete(nonce)) subscription.read();
+      if (barriers.delete(nonce)) subscription.read();
     };
     const alarm = alarms.set(alarms.nowMs() + SUBSCRIPTIONS.patienceMs, { onAlarm: read });
-    this.#barriers.set(nonce, read);
+    barriers.set(nonce, read);
   }
 }
 
