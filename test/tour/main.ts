@@ -39,7 +39,7 @@ const played = play(STEPS, {
   signal,
   goesOn: () => (isGuided ? nextKey(stdin, signal) : Promise.resolve(true)),
   // Where all is tested nothing may be left out.
-  isMissing: () => !scene.hasWorkers && process.env["CI"] !== "true",
+  isMissing: (need) => !scene.has(need) && process.env["CI"] !== "true",
 });
 process.exitCode = await Promise.race([played, left]);
 if (isGuided) stdout.write("\n\n");

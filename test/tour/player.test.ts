@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NO_WORKERS, play, type Step } from "./player.ts";
+import { LEFT_OUT, play, type Step } from "./player.ts";
 import type { Scene } from "./scene.ts";
 import { Stage, wrapped } from "./stage.ts";
 
@@ -78,7 +78,7 @@ test("a step whose need is missing says so and is left out", async () => {
   });
   const { code, text } = await played([failing], { isMissing: true });
   expect(code).toBe(0);
-  expect(text).toContain(NO_WORKERS);
+  expect(text).toContain(LEFT_OUT.workers);
 });
 
 test("what somebody else wrote cannot touch the terminal", async () => {

@@ -6,12 +6,14 @@
  */
 import type { Stage } from "./stage.ts";
 
+export type Need = "workers" | "postgres";
+
 export interface Step {
   readonly title: string;
   /** What happens, in one or two plain sentences. */
   readonly says: string;
   /** What it cannot do without. */
-  readonly needs?: "workers";
+  readonly needs?: Need;
   readonly play: (stage: Stage) => Promise<void>;
 }
 
@@ -19,15 +21,17 @@ export interface PlayerOptions {
   readonly stage: Stage;
   /** Resolves to false when somebody wants to leave. */
   readonly goesOn: () => Promise<boolean>;
-  readonly isMissing: (need: "workers") => boolean;
+  readonly isMissing: (need: Need) => boolean;
   /** Aborts when somebody does not even wait for the end of a step. */
   readonly signal: AbortSignal;
 }
 
 export const INTERRUPTED = 130;
 
-export const NO_WORKERS =
-  "Left out: it needs the AgentKeeper SDK for Python, which `npm test` installs.";
+export const LEFT_OUT: Readonly<Record<Need, string>> = {
+  workers: "Left out: it needs the AgentKeeper SDK for Python, which `npm test` installs.",
+  postgres: "Left out: it needs PostgreSQL; on Debian as root, `npm test` installs it.",
+};
 
 /** The exit code. */
 export async function play(steps: readonly Step[], options: PlayerOptions): Promise<number> {
@@ -37,7 +41,7 @@ export async function play(steps: readonly Step[], options: PlayerOptions): Prom
     if (isInterrupted()) return INTERRUPTED;
     await stage.open(title, `${i + 1} of ${steps.length}`);
     await stage.say(says);
-    if (needs && isMissing(needs)) await stage.note(NO_WORKERS);
+    if (needs && isMissing(needs)) await stage.note(LEFT_OUT[needs]);
     else {
       try {
         await act(stage);

@@ -15,12 +15,14 @@ import type { FleetList } from "../../src/wires/api/answers.ts";
 import { Claude } from "./cast/claude.ts";
 import { Editor } from "./cast/editor.ts";
 import { FollowedJob, gateOf, HOSTED } from "./cast/job.ts";
+import { TwoMachines } from "./cast/machines.ts";
 import { Translator } from "./cast/translator.ts";
 import { KeeperWorker } from "./cast/workers.ts";
 import { Actor } from "./actor.ts";
 import { caught, commandFor, type Caught, type Look } from "./command.ts";
 import { Daemon } from "./daemon.ts";
 import { Place } from "./place.ts";
+import type { Need } from "./player.ts";
 import { until } from "./until.ts";
 
 /** Nobody counts as stuck because somebody who watches went for a coffee. */
@@ -32,6 +34,7 @@ export class Scene implements AsyncDisposable {
   readonly client: Client;
   /** Workers need a Python with their SDK. */
   readonly hasWorkers = !lacks("agentkeeper-sdk");
+  readonly #hasPostgres = !lacks("postgres");
 
   /** Each comes when first asked for. */
   readonly claude = once(() => Claude.asking(this.place));
@@ -42,6 +45,7 @@ export class Scene implements AsyncDisposable {
   });
   readonly translator = once(() => Translator.start(this.place, this.daemon.url));
   readonly job = once(() => FollowedJob.start(this.place));
+  readonly machines = once(() => TwoMachines.start(this.place));
 
   private constructor(place: Place, daemon: Daemon) {
     this.place = place;
@@ -62,6 +66,10 @@ export class Scene implements AsyncDisposable {
       await place.close();
       throw error;
     }
+  }
+
+  has(need: Need): boolean {
+    return need === "workers" ? this.hasWorkers : this.#hasPostgres;
   }
 
   /** A command of ours, as a process. */
