@@ -10,7 +10,8 @@ export const TWO_MACHINES: Step = {
   title: "Two machines",
   says:
     "A team may not want to depend on one machine. Here are two daemons with one log in " +
-    "PostgreSQL: one leads, and both answer everything. What is done at the one is there at the other.",
+    "PostgreSQL: one leads, and both answer everything. What is done at the one is there at the " +
+    "other.",
   needs: "postgres",
   async play(stage) {
     const { leader, other } = await (await stage.scene.machines()).standing();
