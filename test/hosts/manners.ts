@@ -1,5 +1,6 @@
 /** How a coding agent looks in a terminal, how a person talks to it, and what it tells late. */
 import type { ExpectedRow } from "./fleet.ts";
+import type { Stage } from "./stage.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type Pattern = string | RegExp;
@@ -10,6 +11,8 @@ export interface Manners {
   readonly busy: Pattern;
   readonly dialog: Pattern;
   readonly choice: Pattern;
+  /** Until it has a session, where its first screen comes some seconds before. */
+  readonly begun?: (stage: Stage) => Promise<void>;
   /** On its screen when an answer comes: its words, unless given. */
   readonly streaming?: Pattern;
   /** What it is told on the command line to work without a terminal, before the prompt. */
@@ -33,4 +36,4 @@ export interface Manners {
   readonly lateMs?: Partial<Record<LateMoment, number>>;
 }
 
-export type LateMoment = "start" | "granted" | "ended" | "failed" | "gone";
+export type LateMoment = "granted" | "ended" | "failed" | "gone";

@@ -26,7 +26,11 @@ export const MOMENTS = {
     const isKnown = day.manners.knownByPrompt !== "always";
     const name = isKnown ? "start" : "start: no session yet";
     const rows = isKnown ? [day.atRest] : [];
-    await day.moment(name, () => day.begins(), { rows, late: "start" });
+    const act = async () => {
+      await day.begins();
+      await day.manners.begun?.(day.stage);
+    };
+    await day.moment(name, act, { rows });
   },
 
   withoutTerminal: async (day) => {

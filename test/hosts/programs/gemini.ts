@@ -4,10 +4,12 @@ import type { Manners } from "../manners.ts";
 import { playDay } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
+import { hookOfStart, sessionBegun } from "./begun.ts";
 import { NODE, nodePath } from "./node.ts";
 
 const MANNERS: Manners = {
   ready: "Type your message",
+  begun: sessionBegun,
   // Until its hook has run it has told nothing of the end of a turn.
   busy: /esc to cancel|executing hook/i,
   dialog: "Allow once",
@@ -19,8 +21,6 @@ const MANNERS: Manners = {
   mindsPastes: true,
   knownByPrompt: "after /clear",
   lateMs: {
-    // Its hook of the start follows the first screen.
-    start: 5_000,
     // Nothing but the process of a command tells that it was allowed: looked at every two seconds.
     granted: 4_000,
     ended: 5_000,
@@ -51,6 +51,7 @@ export function prepareGemini(stage: Stage): string {
     general: { enableAutoUpdate: false },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
+    hooks: hookOfStart(stage),
   });
   return `${nodePath()} ${join(stage.folder, "node_modules/@google/gemini-cli/bundle/gemini.js")}`;
 }

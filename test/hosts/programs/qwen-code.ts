@@ -5,10 +5,12 @@ import type { Manners } from "../manners.ts";
 import { playDay } from "../moments.ts";
 import type { Program } from "../program.ts";
 import type { Stage } from "../stage.ts";
+import { hookOfStart, sessionBegun } from "./begun.ts";
 import { NODE, nodePath } from "./node.ts";
 
 const MANNERS: Manners = {
   ready: "Type your message",
+  begun: sessionBegun,
   busy: /esc to cancel/i,
   dialog: "Waiting for user confirmation",
   choice: "Waiting for user confirmation",
@@ -17,8 +19,8 @@ const MANNERS: Manners = {
   asksToWrite: (path) => ({ headline: "NEEDS YOU", asks: `write_file: ${path}` }),
   no: ["4"],
   knownByPrompt: "after /clear",
-  // Its hook of the start follows the first screen; its process is looked at every two seconds.
-  lateMs: { start: 5_000, gone: 3_000 },
+  // Its process is looked at every two seconds.
+  lateMs: { gone: 3_000 },
 };
 
 export const qwenCode: Program = {
@@ -50,6 +52,7 @@ export function prepareQwen(stage: Stage): string {
     tools: { approvalMode: "default" },
     general: { enableAutoUpdate: false },
     privacy: { usageStatisticsEnabled: false },
+    hooks: hookOfStart(stage),
     // Else it writes the file anew, in its own way.
     $version: 4,
   });
