@@ -6,15 +6,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ExpectedRow } from "./fleet.ts";
 import type { LateMoment, Manners, Pattern } from "./manners.ts";
-import type { Stage } from "./stage.ts";
+import { START_MS, type Stage } from "./stage.ts";
 import type { Terminal } from "./terminal.ts";
 
 export const IDLE: ExpectedRow = { headline: "IDLE" };
 export const WORKING: ExpectedRow = { headline: "WORKING" };
 
 const PASTE_MS = 300;
-/** On a busy machine a large program takes minutes to its first screen. */
-export const START_MS = 180_000;
 
 interface Expectation {
   readonly rows: readonly ExpectedRow[];

@@ -42,6 +42,8 @@ export interface Omission {
 const WITHIN_MS = 2_000;
 /** A hook may take so many times as long as Node that does nothing. */
 const HOOK_COST = 1.5;
+/** On a busy machine a large program takes minutes to its first screen. */
+export const START_MS = 180_000;
 /** What is right must stay right. */
 const STEADY_MS = 800;
 /** A wrong cell is looked at for longer, to tell one that is late from one that stays wrong. */
@@ -188,7 +190,8 @@ export class Stage implements AsyncDisposable {
 
   /** Until the rows are as wanted. */
   async settled(...wanted: readonly ExpectedRow[]): Promise<void> {
-    await until("rows", async () => areAsExpected(await this.rows(), wanted) || undefined);
+    const look = async () => areAsExpected(await this.rows(), wanted) || undefined;
+    await until("rows", look, { withinMs: START_MS });
   }
 
   terminal(command: string): Terminal {

@@ -1,11 +1,11 @@
 /** Codex. Its hooks run once a person trusted them, which is done here in its own dialog. */
 import { join } from "node:path";
 import { commandLineOf, runningPids } from "../../../src/machine/processes.ts";
-import { Day, IDLE, START_MS } from "../day.ts";
+import { Day, IDLE } from "../day.ts";
 import type { Manners } from "../manners.ts";
 import { MOMENTS, playDay, subagentAsks } from "../moments.ts";
 import type { Program } from "../program.ts";
-import type { Stage } from "../stage.ts";
+import { START_MS, type Stage } from "../stage.ts";
 
 const REASON = "(May I run this outside the sandbox?)";
 
