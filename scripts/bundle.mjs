@@ -12,7 +12,7 @@ import { rolldown } from "rolldown";
 import { root } from "./root.mjs";
 
 /** Optional, so they may be absent: stay packages. */
-const OPTIONAL = ["@photostructure/sqlite", "pg"];
+const OPTIONAL = ["@nats-io/transport-node", "@photostructure/sqlite", "pg"];
 
 /**
  * All packages, for output that finds them installed. Not this one: examples import it by its name

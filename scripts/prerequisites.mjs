@@ -15,7 +15,7 @@ import {
   rmSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { root } from "./root.mjs";
 
 const keeper = environment("agentkeeper", "keeper");
@@ -26,6 +26,7 @@ const registry = environment("a2a-0.2", "a2a-0.2");
 const fastRegistry = environment("a2a-bench", "a2a-bench");
 const arcp = environment("arcp", "arcp");
 const acp = environment("acp", "acp");
+const nats = environment("nats", "nats");
 const acpPrograms = packageFolder("acp");
 
 /** The Python that has the AgentKeeper SDK. */
@@ -45,6 +46,9 @@ export const ARCP_PYTHON = arcp.python;
 export const ACP_PYTHON = acp.python;
 /** Where the npm packages of the ACP peers are: acpx and qwen-code. */
 export const ACP_PACKAGES = acpPrograms.folder;
+
+/** The server of NATS, which a Python package brings along. */
+export const NATS_SERVER = join(dirname(nats.python), "nats-server");
 
 export const CHROMIUM = "/usr/bin/chromium";
 
@@ -173,6 +177,12 @@ export const PREREQUISITES = [
     need: "the database that members of a cluster share",
     isThere: () => postgresPrograms() !== undefined,
     apt: "postgresql",
+  },
+  {
+    name: "nats",
+    need: "the servers that members of a cluster share instead",
+    isThere: nats.isThere,
+    install: nats.install,
   },
   {
     name: "h2load",

@@ -29,6 +29,7 @@ export type { Watch, WatchItem, WatchOptions } from "./engine/watch.ts";
 export type { Streams } from "./log/streams.ts";
 export type { Log } from "./log/log.ts";
 export { MemoryMedium, memoryStore, type MemoryStoreOptions } from "./log/memory/store.ts";
+export { natsStore, type NatsStoreOptions } from "./log/nats/store.ts";
 export { postgresStore, type PostgresStoreOptions } from "./log/postgres/store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./log/sqlite/store.ts";
 export type { Store } from "./log/store.ts";

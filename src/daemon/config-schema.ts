@@ -7,7 +7,8 @@ import { RollcallError } from "../core/errors.ts";
 import { DIRECTORY, FLEET } from "../core/limits.ts";
 import { ACCEPTS, SHARES } from "../core/outposts.ts";
 import { ROLES } from "../core/principals.ts";
-import { DURABILITIES } from "../log/postgres/durability.ts";
+import { DURABILITIES } from "../log/durability.ts";
+import { NATS_SYNTAX } from "../log/nats/url.ts";
 import { POSTGRES_SYNTAX } from "../log/postgres/url.ts";
 import type { RoleRule } from "../identity/oidc/roles.ts";
 import { httpUrl } from "../net/http/url.ts";
@@ -157,9 +158,11 @@ const schema = {
   arcp_addr: address,
   data_dir: z.string().min(1),
   memory: isOn,
-  log: z.string().regex(/^(?:memory:|sqlite:.*|postgres(?:ql)?:\/\/.*)$/),
+  log: z.string().regex(/^(?:memory:|sqlite:.*|postgres(?:ql)?:\/\/.*|nats:\/\/.*)$/),
   log_durability: z.enum(DURABILITIES),
   log_credentials_file: z.string().min(1),
+  nats_monitor: listed(z.string().regex(/^https?:\/\/[^/?#@\s]+$/)),
+  nats_replicas: amount(z.int().min(1).max(5)),
   backup_every: amount(z.number().min(0).max(MAX_BACKUP_HOURS)),
   backup_keep: amount(z.int().min(1).max(MAX_BACKUPS)),
   node: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/),
@@ -233,9 +236,11 @@ const EXPECTED: Readonly<Record<SettingName, string>> = {
   arcp_addr: ADDRESS_SYNTAX,
   data_dir: "the path of a folder",
   memory: "true or false",
-  log: `sqlite:, sqlite:PATH, memory: or ${POSTGRES_SYNTAX}`,
+  log: `sqlite:, sqlite:PATH, memory:, ${POSTGRES_SYNTAX} or ${NATS_SYNTAX}`,
   log_durability: `one of ${DURABILITIES.join(", ")}`,
   log_credentials_file: "the path of a file",
+  nats_monitor: `at most ${MAX_LISTED} of http://HOST:PORT`,
+  nats_replicas: "a whole number from 1 to 5",
   backup_every: `hours from 0 to ${MAX_BACKUP_HOURS}`,
   backup_keep: `a whole number from 1 to ${MAX_BACKUPS}`,
   node: "1 to 128 letters, digits or . _ : @ -, the first a letter or digit",

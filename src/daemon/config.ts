@@ -169,6 +169,8 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     defaultDir: stateFolder({ ...env, HOME: home }),
     durability: values.log_durability ?? "strict",
     credentialsFile: pathOf("log_credentials_file", voices, home),
+    natsMonitors: values.nats_monitor ?? [],
+    natsReplicas: values.nats_replicas ?? DEFAULT_NATS_REPLICAS,
   });
   const { addr, http_addr: http, arcp_addr: arcp, a2a_addr: a2a } = values;
   const doors = [addr, http, arcp, a2a];
@@ -341,6 +343,8 @@ function pathOf(name: PathName, voices: readonly Voice[], home: string): string 
   }
   return undefined;
 }
+
+const DEFAULT_NATS_REPLICAS = 3;
 
 function backupPlan({ backup_every: hours = 0, backup_keep: keep }: Values) {
   if (hours === 0) return undefined;

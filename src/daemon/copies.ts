@@ -32,6 +32,10 @@ export function backUpLog(log: LogConfig, options: LogBackup): Promise<BackupFac
         madeBy,
         onProgress: ({ events, of }) => onProgress(events, of, "events"),
       });
+    case "nats":
+      throw invalidArgument(
+        "the daemon keeps its log in NATS: back it up by its own means (nats stream backup)",
+      );
     case "memory":
       throw invalidArgument("the daemon keeps its state in memory: there is nothing to back up");
   }

@@ -14,6 +14,8 @@ export type SettingName =
   | "log"
   | "log_durability"
   | "log_credentials_file"
+  | "nats_monitor"
+  | "nats_replicas"
   | "backup_every"
   | "backup_keep"
   | "node"
@@ -129,16 +131,24 @@ export const SETTINGS: readonly Setting[] = [
     kind: "switch",
     default: "false",
   }),
-  setting("log", "where the log is kept: sqlite:[PATH], memory: or postgres://…/DB?schema=NAME", {
+  setting("log", "where the log is: sqlite:[PATH], memory:, postgres://…/DB or nats://…/NAME", {
     placeholder: "URL",
     default: "sqlite: beside the state",
   }),
-  setting("log_durability", "refuse (strict) a Postgres that may lose acknowledged writes", {
+  setting("log_durability", "refuse (strict) servers that may lose acknowledged writes", {
     placeholder: "strict|trust",
     default: "strict",
   }),
   setting("log_credentials_file", "a file with the password for the log; or set PGPASSWORD", {
     placeholder: "FILE",
+  }),
+  setting("nats_monitor", "monitoring ports of all NATS servers, which say how they sync", {
+    placeholder: "URL,…",
+    kind: "list",
+  }),
+  setting("nats_replicas", "on how many NATS servers a new log is kept", {
+    placeholder: "N",
+    default: "3",
   }),
   setting("backup_every", "hours between backups of the state, into backups beside it; 0: none", {
     placeholder: "HOURS",

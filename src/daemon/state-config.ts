@@ -8,13 +8,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RollcallError } from "../core/errors.ts";
-import type { Durability } from "../log/postgres/durability.ts";
+import type { Durability } from "../log/durability.ts";
+import { parseNatsUrl } from "../log/nats/url.ts";
 import { parsePostgresUrl } from "../log/postgres/url.ts";
 
 export type LogConfig =
   | { readonly kind: "memory" }
   | { readonly kind: "sqlite"; readonly path: string }
-  | PostgresConfig;
+  | PostgresConfig
+  | NatsConfig;
 
 export interface PostgresConfig {
   readonly kind: "postgres";
@@ -23,6 +25,18 @@ export interface PostgresConfig {
   readonly durability: Durability;
   /** A function: nobody who prints the configuration prints this. */
   readonly password: (() => Promise<string>) | undefined;
+}
+
+export interface NatsConfig {
+  readonly kind: "nats";
+  /** Without a password. */
+  readonly url: string;
+  readonly durability: Durability;
+  /** The monitoring ports of its servers. */
+  readonly monitors: readonly string[];
+  /** Of the streams, when they are made. */
+  readonly replicas: number;
+  readonly credentials: (() => Promise<string>) | undefined;
 }
 
 export interface StateConfig {
@@ -47,10 +61,13 @@ interface StateOptions {
   readonly defaultDir: string;
   readonly durability: Durability;
   readonly credentialsFile: string | undefined;
+  readonly natsMonitors: readonly string[];
+  readonly natsReplicas: number;
 }
 
 const MEMORY = "memory:";
 const SQLITE = "sqlite:";
+const NATS = "nats:";
 
 /** The strongest voice that says either a place or "in memory" decides between the two. */
 export function stateOf(options: StateOptions): StateConfig {
@@ -83,16 +100,25 @@ function checkVoice({ memory, log, dataDir }: StateVoice): void {
 function logOf({ log, path }: StateVoice, options: StateOptions): LogConfig | undefined {
   if (log === undefined || log === SQLITE) return undefined;
   if (log.startsWith(SQLITE)) return { kind: "sqlite", path: path(log.slice(SQLITE.length)) };
+  const { durability, credentialsFile: file, natsMonitors: monitors } = options;
   // Says what is wrong with it now, and not when it is opened.
+  if (log.startsWith(NATS)) {
+    parseNatsUrl(log);
+    const credentials = file === undefined ? undefined : () => readCredentials(file);
+    const replicas = options.natsReplicas;
+    return { kind: "nats", url: log, durability, monitors, replicas, credentials };
+  }
   parsePostgresUrl(log);
-  const { durability, credentialsFile: file } = options;
   const password = file === undefined ? undefined : () => readPassword(file);
   return { kind: "postgres", url: log, durability, password };
 }
 
 function withoutCredentials({ credentialsFile }: StateOptions, log: LogConfig): LogConfig {
-  if (log.kind === "postgres" || credentialsFile === undefined) return log;
-  throw invalid("log_credentials_file needs a log in Postgres beside it (log = postgres://…)");
+  const isShared = log.kind === "postgres" || log.kind === "nats";
+  if (isShared || credentialsFile === undefined) return log;
+  throw invalid(
+    "log_credentials_file needs a log in Postgres or NATS beside it (log = postgres://… or nats://…)",
+  );
 }
 
 /** Passwords are a line; whatever is larger is another file. */
@@ -100,19 +126,27 @@ const MAX_PASSWORD_LENGTH = 4096;
 
 /** For each connection anew, so that it can be changed while the daemon runs. */
 async function readPassword(path: string): Promise<string> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new RollcallError("INVALID_ARGUMENT", `log_credentials_file: ${why}`, { cause });
-  }
-  const password = text.replace(/\r?\n$/, "");
+  const password = (await readText(path)).replace(/\r?\n$/, "");
   if (password !== "" && password.length <= MAX_PASSWORD_LENGTH && !/[\r\n\0]/.test(password)) {
     return password;
   }
   // Told by where it is, never by what it is.
   throw invalid(`log_credentials_file ${path} holds no password: expected one line`);
+}
+
+/** A file as `nsc` writes it, with a JWT and its key; else a password or a token. */
+async function readCredentials(path: string): Promise<string> {
+  const text = await readText(path);
+  return text.includes("BEGIN NATS USER JWT") ? text : readPassword(path);
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new RollcallError("INVALID_ARGUMENT", `log_credentials_file: ${why}`, { cause });
+  }
 }
 
 function invalid(message: string): RollcallError {

@@ -1,6 +1,7 @@
 /** The store that the configuration chooses. */
 import { RollcallError } from "../core/errors.ts";
 import { memoryStore } from "../log/memory/store.ts";
+import { natsStore } from "../log/nats/store.ts";
 import { postgresStore } from "../log/postgres/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import type { Store } from "../log/store.ts";
@@ -11,6 +12,7 @@ import type { Logger } from "./logger.ts";
 export function storeOf({ dataDir, log }: Config, release: string, logger: Logger): Store {
   if (dataDir !== undefined) ownFolder(dataDir, logger);
   const writtenBy = `rollcall ${release}`;
+  const onWarning = (message: string) => logger.warn(message);
   switch (log.kind) {
     case "memory":
       return memoryStore();
@@ -18,7 +20,6 @@ export function storeOf({ dataDir, log }: Config, release: string, logger: Logge
       return sqliteStore({ path: log.path, writtenBy });
     case "postgres": {
       const { url, durability, password } = log;
-      const onWarning = (message: string) => logger.warn(message);
       return postgresStore({
         url,
         durability,
@@ -26,6 +27,11 @@ export function storeOf({ dataDir, log }: Config, release: string, logger: Logge
         onWarning,
         ...(password && { password }),
       });
+    }
+    case "nats": {
+      const { url, durability, monitors, replicas, credentials } = log;
+      const place = { url, monitors, replicas, ...(credentials && { credentials }) };
+      return natsStore({ ...place, durability, writtenBy, onWarning });
     }
   }
 }

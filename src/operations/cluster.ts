@@ -111,7 +111,7 @@ function here(cluster: ClusterOperations | undefined): ClusterOperations {
   if (cluster) return cluster;
   const message =
     "this daemon is no member of a cluster: its log is its own; " +
-    "start it with --log postgres://HOST/DATABASE to share one";
+    "start it with --log postgres://HOST/DATABASE or nats://HOST/NAME to share one";
   throw new RollcallError("WRONG_STATE", message);
 }
 

@@ -21,7 +21,7 @@ const UNSHARED: Readonly<Record<string, string>> = {
   "src/jobs/credentials.ts": "of one job",
   "src/log/entries.ts": "of one append",
   "src/log/postgres/pool.ts": "reads that wait for the database, for milliseconds",
-  "src/log/postgres/writer.ts": "what waits for the database, for milliseconds",
+  "src/log/writer.ts": "what waits for the database, for milliseconds",
   "src/log/sqlite/commits.ts": "of one batch",
   "src/net/grpc/client-stream.ts": "of a client",
   "src/net/grpc/health.ts": "watchers of health: one that finds no room asks for it instead",

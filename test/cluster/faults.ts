@@ -87,9 +87,7 @@ async function inflict(cluster: TestCluster, fault: Fault): Promise<() => Promis
       });
       return async () => undefined;
     case "kill store":
-      await cluster.postgres.kill();
-      await cluster.postgres.restart();
-      return async () => undefined;
+      return cluster.store.kill();
   }
 }
 

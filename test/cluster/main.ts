@@ -1,7 +1,8 @@
-/** `npm run faults -- --store postgres --rounds N`: hurts a cluster, and checks that all holds. */
+/** `npm run faults -- --store postgres|nats --rounds N`: hurts a cluster, and checks that all holds. */
 import { parseArgs } from "node:util";
 import { FAULTS, hurt, type Fault, type Round } from "./faults.ts";
 import { TestCluster } from "./members.ts";
+import { STORES } from "./stores.ts";
 
 const { values } = parseArgs({
   options: {
@@ -10,8 +11,9 @@ const { values } = parseArgs({
     only: { type: "string" },
   },
 });
-if (values.store !== "postgres") {
-  say(`there is no store ${values.store} to try: --store postgres`);
+const store = STORES.find((kind) => kind === values.store);
+if (store === undefined) {
+  say(`--store is one of: ${STORES.join(", ")}`);
   process.exit(2);
 }
 const only = FAULTS.find((fault) => fault === values.only);
@@ -28,7 +30,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-const cluster = await TestCluster.start();
+const cluster = await TestCluster.start(store);
 try {
   const outcome = await hurt(cluster, faults, say);
   for (const fault of FAULTS) say(summary(fault, outcome.rounds));

@@ -1,6 +1,6 @@
 /**
- * Three members on a real Postgres, as processes that can be killed and stopped: what the tests of
- * a cluster and `npm run faults` are made of.
+ * Three members on a real store, as processes that can be killed and stopped: what the tests of a
+ * cluster and `npm run faults` are made of.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -10,11 +10,12 @@ import { join } from "node:path";
 // tidy-allow sleep: other processes are asked again until they answer
 import { setTimeout as pause } from "node:timers/promises";
 import { root } from "../../scripts/root.mjs";
-import { PostgresServer } from "../support/postgres/server.ts";
+import { startStore, type SharedStore, type StoreKind } from "./stores.ts";
 
 const PROGRAM = join(root, "dist/bin/rollcall.cjs");
 const AGENT = join(root, "test/cluster/agent.mjs");
 const START_MS = 60_000;
+const NODES = ["a", "b", "c"];
 
 export interface ClusterView {
   readonly leader?: string;
@@ -26,13 +27,14 @@ export interface ClusterView {
 export class MemberProcess {
   readonly node: string;
   readonly #folder: string;
-  readonly #log: string;
+  readonly #log: readonly string[];
   #child: ChildProcess | undefined;
   #said = "";
   url = "";
   grpc = "";
 
-  constructor(node: string, folder: string, log: string) {
+  /** `log` are the flags that name it. */
+  constructor(node: string, folder: string, log: readonly string[]) {
     this.node = node;
     this.#folder = folder;
     this.#log = log;
@@ -51,7 +53,7 @@ export class MemberProcess {
     const config = join(this.#folder, `${this.node}.toml`);
     writeFileSync(config, `[agents.echo]\ncommand = ["${process.execPath}", "${AGENT}"]\n`);
     const free = ["--addr", ":0", "--http-addr", ":0", "--cluster-addr", ":0"];
-    const place = ["--data-dir", join(home, "state"), "--log", this.#log, "--node", this.node];
+    const place = ["--data-dir", join(home, "state"), ...this.#log, "--node", this.node];
     const quiet = ["--no-status-files", "--rate-limit", "0", "--log-level", "warn"];
     const args = [PROGRAM, "up", ...free, ...place, ...quiet, "--config", config];
     const env = { PATH: process.env["PATH"], HOME: home, TZ: "UTC" };
@@ -102,16 +104,15 @@ export class MemberProcess {
 }
 
 export class TestCluster {
-  readonly postgres: PostgresServer;
+  readonly store: SharedStore;
   readonly members: readonly MemberProcess[];
   readonly #folder: string;
 
-  static async start(names: readonly string[] = ["a", "b", "c"]): Promise<TestCluster> {
-    const postgres = await PostgresServer.start();
+  static async start(kind: StoreKind = "postgres"): Promise<TestCluster> {
+    const store = await startStore(kind);
     const folder = mkdtempSync(join(tmpdir(), "rollcall-cluster-"));
-    const log = postgres.url("team");
-    const members = names.map((name) => new MemberProcess(name, folder, log));
-    const cluster = new TestCluster(postgres, members, folder);
+    const members = NODES.map((name) => new MemberProcess(name, folder, store.flags));
+    const cluster = new TestCluster(store, members, folder);
     try {
       for (const member of members) await member.start();
       await cluster.settled();
@@ -122,8 +123,8 @@ export class TestCluster {
     }
   }
 
-  private constructor(postgres: PostgresServer, members: readonly MemberProcess[], folder: string) {
-    this.postgres = postgres;
+  private constructor(store: SharedStore, members: readonly MemberProcess[], folder: string) {
+    this.store = store;
     this.members = members;
     this.#folder = folder;
   }
@@ -162,7 +163,7 @@ export class TestCluster {
 
   async close(): Promise<void> {
     await Promise.all(this.members.map((member) => member.end()));
-    await this.postgres.stop();
+    await this.store.stop();
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }

@@ -47,6 +47,9 @@ export const restore = buildCommand<Flags, [string], Context>({
     const file = resolve(name);
     const { log, dataDir } = await stateOf(this, flags);
     if (log.kind === "sqlite") return intoFile(this, { file, yes, path: log.path });
+    if (log.kind === "nats") {
+      throw invalidArgument("a log in NATS is restored by its own means: nats stream restore");
+    }
     if (log.kind === "memory" || dataDir === undefined) {
       throw invalidArgument("the daemon keeps its state in memory: there is no place for a backup");
     }

@@ -14,12 +14,12 @@ import { crc32 } from "node:zlib";
 import { RollcallError } from "../../core/errors.ts";
 import { LOG } from "../../core/limits.ts";
 import { fenceAt, joinEntries } from "../entries.ts";
+import { RETRY } from "../limits.ts";
 import type { AppendBatch, AppendOptions, LogPosition } from "../log.ts";
+import { longer, waited } from "../retry.ts";
 import type { StreamAppend } from "../streams.ts";
 import type { Connection, SqlValue } from "./driver.ts";
 import { isPassing, otherLog, postgresError, sqlState } from "./failure.ts";
-import { POSTGRES } from "./limits.ts";
-import { waited } from "./retry.ts";
 import type { PostgresSession } from "./session.ts";
 
 interface LogAppend {
@@ -134,10 +134,9 @@ async function sent<Row>(
   sending: RetriedCall<Row>,
 ): Promise<{ readonly answer: Row; readonly isRepeated: boolean }> {
   const { withinMs, isRepeatable } = sending;
-  const { retryMs, retryMostMs } = POSTGRES;
   const endsMs = performance.now() + withinMs;
   let mayBeWritten = false;
-  for (let pauseMs: number = retryMs; ; pauseMs = Math.min(2 * pauseMs, retryMostMs)) {
+  for (let pauseMs: number = RETRY.pauseMs; ; pauseMs = longer(pauseMs)) {
     try {
       return { answer: await attempt(session, sending, endsMs), isRepeated: mayBeWritten };
     } catch (error) {

@@ -7,12 +7,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { RollcallError } from "../../core/errors.ts";
+import type { Durability } from "../durability.ts";
 import type { Connection } from "./driver.ts";
 import { POSTGRES } from "./limits.ts";
-
-export const DURABILITIES = ["strict", "trust"] as const;
-
-export type Durability = (typeof DURABILITIES)[number];
 
 interface Settings {
   readonly fsync: string;

@@ -67,7 +67,7 @@ const VERDICTS: Readonly<Record<string, FailureKind>> = {
 };
 
 /** Our own code, of an append that a stream's head fences. */
-export const STREAM_FENCED = "RC001";
+const STREAM_FENCED = "RC001";
 
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error && "code" in error)) return undefined;

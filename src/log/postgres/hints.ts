@@ -6,9 +6,9 @@
  * is told.
  */
 import { randomUUID } from "node:crypto";
+import { waited } from "../retry.ts";
 import type { Connection } from "./driver.ts";
 import { POSTGRES } from "./limits.ts";
-import { waited } from "./retry.ts";
 import type { PostgresSession } from "./session.ts";
 
 const SILENT =

@@ -5,10 +5,6 @@ export const POSTGRES = {
   readConnections: 4,
   /** Calls that wait for one of these. */
   waitingReads: 10_000,
-  /** Of appends to streams alone that wait for the one before them. */
-  waitingBytes: 64 << 20,
-  /** Streams that one statement trims or removes. */
-  forgetStreams: 512,
   /** To one server: the next one of the URL should be tried before a member is given up. */
   connectMs: 3_000,
   /** Of one statement of ours, and of its wait for a lock; the server ends it. */
@@ -18,9 +14,6 @@ export const POSTGRES = {
   answerMs: 8_000,
   /** How long a read goes on trying while the server restarts. */
   readWithinMs: 5_000,
-  /** Between two tries; each waits twice as long as the one before. */
-  retryMs: 20,
-  retryMostMs: 500,
   /** A page of a read: at least one append, and no more after so many bytes or rows. */
   pageBytes: 1 << 20,
   pageRows: 4_096,
@@ -28,12 +21,8 @@ export const POSTGRES = {
   listRows: 1_000,
   /** Rows that one statement deletes, so that it holds nobody up. */
   deleteRows: 5_000,
-  /** A row of a snapshot: an append beside it waits for no more. */
-  chunkBytes: 256 << 10,
   /** Deleting so many of them is as much work as the rows above. */
   deleteChunks: 32,
-  /** Beside appends: unthrottled, a snapshot of 100 MB makes them ten times as slow. */
-  snapshotBytesPerS: 8 << 20,
   /** Without a notification followers look this often; where none arrive at all, that often. */
   lookMs: 1_000,
   lookAloneMs: 250,

@@ -12,12 +12,12 @@ import type {
   Snapshot,
   StoredSnapshot,
 } from "../log.ts";
+import type { Writer } from "../writer.ts";
 import { damaged, isPassing, otherLog } from "./failure.ts";
 import { Hints } from "./hints.ts";
 import { entriesOf, readLogPage, type LogPage, type Span } from "./pages.ts";
 import type { PostgresSession } from "./session.ts";
 import { SnapshotTable } from "./snapshots.ts";
-import type { Writer } from "./writer.ts";
 
 export class PostgresLog implements Log {
   readonly shared = true;

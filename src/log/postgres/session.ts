@@ -3,13 +3,14 @@
  * few for everything else, and how it is opened and closed.
  */
 import { RollcallError } from "../../core/errors.ts";
+import type { Durability } from "../durability.ts";
 import type { LogRange } from "../log.ts";
+import { retried, waited } from "../retry.ts";
 import type { Connection } from "./driver.ts";
-import { checkDurability, type Durability } from "./durability.ts";
-import { postgresError } from "./failure.ts";
+import { checkDurability } from "./durability.ts";
+import { isPassing, postgresError } from "./failure.ts";
 import { POSTGRES } from "./limits.ts";
 import { Pool } from "./pool.ts";
-import { retried, waited } from "./retry.ts";
 import { lookAtSchema, openSchema, quoted, type SchemaOptions } from "./schema.ts";
 import { Servers } from "./servers.ts";
 import { sweepOnce } from "./sweep.ts";
@@ -148,7 +149,7 @@ export class PostgresSession {
 
   async #retried<T>(work: () => Promise<T>): Promise<T> {
     try {
-      const options = { withinMs: POSTGRES.readWithinMs, signal: this.closing };
+      const options = { withinMs: POSTGRES.readWithinMs, signal: this.closing, isPassing };
       return await retried(work, options);
     } catch (error) {
       throw postgresError(error, this.place);

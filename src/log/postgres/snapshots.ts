@@ -4,11 +4,11 @@
  */
 import { RollcallError } from "../../core/errors.ts";
 import { checkReach } from "../entries.ts";
+import { SNAPSHOT } from "../limits.ts";
 import type { Snapshot, StoredSnapshot } from "../log.ts";
+import { Pace } from "../pace.ts";
 import { checksumOf } from "./append.ts";
 import { damaged } from "./failure.ts";
-import { POSTGRES } from "./limits.ts";
-import { waited } from "./retry.ts";
 import type { PostgresSession } from "./session.ts";
 
 interface SnapshotRow {
@@ -75,7 +75,7 @@ export class SnapshotTable {
       this.#session.checkOpen();
       gathered.push(chunk);
       length += chunk.length;
-      if (length >= POSTGRES.chunkBytes) await add();
+      if (length >= SNAPSHOT.chunkBytes) await add();
     }
     this.#session.checkOpen();
     if (gathered.length > 0) await add();
@@ -140,22 +140,5 @@ function* piecesOf({ sizes, body }: ChunkTexts): Generator<string> {
   for (const size of sizes.split(" ").map(Number)) {
     yield body.slice(at, at + size);
     at += size;
-  }
-}
-
-/** So many bytes a second, after a first row that goes at once. */
-class Pace {
-  readonly #signal: AbortSignal;
-  #freeMs = performance.now();
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-  }
-
-  async wrote(bytes: number): Promise<void> {
-    this.#freeMs += (bytes / POSTGRES.snapshotBytesPerS) * 1000;
-    const ahead = this.#freeMs - performance.now();
-    if (ahead > 0) await waited(ahead, this.#signal);
-    else this.#freeMs = performance.now();
   }
 }

@@ -11,14 +11,17 @@
  * server's own settings, which are checked at the start (durability.ts).
  */
 import { randomUUID } from "node:crypto";
+import type { Durability } from "../durability.ts";
 import type { Store } from "../store.ts";
-import type { Durability } from "./durability.ts";
+import { Writer } from "../writer.ts";
+import { appendToLog, appendToStreams } from "./append.ts";
+import { postgresError } from "./failure.ts";
 import { abandonFilling, endFilling, openFilling, type Filling } from "./filling.ts";
+import { forget } from "./forget.ts";
 import { PostgresLog } from "./log.ts";
 import { PostgresSession, type PostgresSessionOptions } from "./session.ts";
 import { PostgresStreams } from "./streams.ts";
 import { parsePostgresUrl } from "./url.ts";
-import { Writer } from "./writer.ts";
 
 export interface PostgresStoreOptions {
   /** `postgres://USER@HOST[:PORT][,…]/DATABASE?schema=NAME`, without a password. */
@@ -73,7 +76,12 @@ function sessionOf(
 }
 
 function storeOf(session: PostgresSession): Store {
-  const writer = new Writer(session);
+  const writer = new Writer({
+    appendToLog: (call) => appendToLog(session, call),
+    appendToStreams: (parts) => appendToStreams(session, parts),
+    forget: (streams) => forget(session, streams),
+    errorOf: (error) => postgresError(error, session.place),
+  });
   const log = new PostgresLog(session, writer);
   return {
     description: `postgres at ${session.place}`,

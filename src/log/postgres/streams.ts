@@ -10,11 +10,11 @@ import {
   fenced,
 } from "../entries.ts";
 import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from "../streams.ts";
+import type { Writer } from "../writer.ts";
 import { damaged } from "./failure.ts";
 import { POSTGRES } from "./limits.ts";
 import { entriesOf, readStreamPage, type Span } from "./pages.ts";
 import type { PostgresSession } from "./session.ts";
-import type { Writer } from "./writer.ts";
 
 interface StreamRow {
   readonly name: string;

@@ -4,14 +4,14 @@
  *
  * - an append of the log goes alone;
  * - appends to streams alone go together, as one append to all of these streams, as long as one
- *   statement can check every head that is expected: the first one to a stream names it, or those
+ *   write can check every head that is expected: the first one to a stream names it, or those
  *   after it expect what follows from it;
  * - trimming and removing go together while they name different streams.
  */
-import type { AppendBatch, AppendOptions, LogPosition } from "../log.ts";
-import type { StreamAppend } from "../streams.ts";
-import { POSTGRES } from "./limits.ts";
-import { LOG } from "../../core/limits.ts";
+import { LOG } from "../core/limits.ts";
+import { WRITER } from "./limits.ts";
+import type { AppendBatch, AppendOptions, LogPosition } from "./log.ts";
+import type { StreamAppend } from "./streams.ts";
 
 interface Call<Result> {
   readonly resolve: (result: Result) => void;
@@ -113,7 +113,7 @@ function countForgets(calls: readonly ForgetCall[]): number {
     const isNew = call.streams.every((stream) => !named.has(stream));
     for (const stream of call.streams) named.add(stream);
     streams += call.streams.length;
-    return !isNew || streams > POSTGRES.forgetStreams;
+    return !isNew || streams > WRITER.forgetStreams;
   });
   return end < 0 ? calls.length : Math.max(1, end);
 }

@@ -1,26 +1,40 @@
 /**
- * Everything that this store writes, one turn at a time by one connection: while a turn is under
- * way the next one gathers. That keeps the order of the calls, and a thousand small appends to
- * streams are a few commits.
+ * Everything that a store writes, one turn at a time: while a turn is under way the next one
+ * gathers. That keeps the order of the calls, and a thousand small appends to streams are a few
+ * commits.
  */
-import { RollcallError } from "../../core/errors.ts";
-import type { AppendBatch, AppendOptions, LogPosition } from "../log.ts";
-import type { StreamAppend } from "../streams.ts";
-import { appendToLog, appendToStreams } from "./append.ts";
-import { STREAM_FENCED, postgresError, sqlState } from "./failure.ts";
-import { POSTGRES } from "./limits.ts";
-import type { PostgresSession } from "./session.ts";
+import { RollcallError } from "../core/errors.ts";
+import { WRITER } from "./limits.ts";
+import type { AppendBatch, AppendOptions, LogPosition } from "./log.ts";
+import type { StreamAppend } from "./streams.ts";
 import { headsOf, joined, streamsOf, takeTurn } from "./turns.ts";
-import type { ForgetCall, StreamsCall, AppendTurn, WriteCall } from "./turns.ts";
+import type { ForgetCall, LogCall, StreamsCall, AppendTurn, WriteCall } from "./turns.ts";
+
+/** How a store does each of it. */
+export interface WriterOptions {
+  readonly appendToLog: (call: Pick<LogCall, "batch" | "at" | "options">) => Promise<LogPosition>;
+  /** Gives the new head of each. */
+  readonly appendToStreams: (parts: readonly StreamAppend[]) => Promise<readonly number[]>;
+  /** May be done twice; each stream is named once. */
+  readonly forget: (streams: readonly Forgotten[]) => Promise<void>;
+  /** In our codes. */
+  readonly errorOf: (error: unknown) => RollcallError;
+}
+
+export interface Forgotten {
+  readonly stream: string;
+  /** Absent: it is removed. */
+  readonly through: number | undefined;
+}
 
 export class Writer {
-  readonly #session: PostgresSession;
+  readonly #options: WriterOptions;
   readonly #queue: WriteCall[] = [];
   #streamBytes = 0;
   #isWriting = false;
 
-  constructor(session: PostgresSession) {
-    this.#session = session;
+  constructor(options: WriterOptions) {
+    this.#options = options;
   }
 
   append(batch: AppendBatch, at: LogPosition, options: AppendOptions): Promise<LogPosition> {
@@ -35,8 +49,8 @@ export class Writer {
       (sum, { entries }) => entries.reduce((size, { length }) => size + length, sum),
       0,
     );
-    if (this.#streamBytes + bytes > POSTGRES.waitingBytes) {
-      const message = `more than ${POSTGRES.waitingBytes} bytes wait to be written to streams`;
+    if (this.#streamBytes + bytes > WRITER.waitingBytes) {
+      const message = `more than ${WRITER.waitingBytes} bytes wait to be written to streams`;
       return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
     }
     this.#streamBytes += bytes;
@@ -78,7 +92,7 @@ export class Writer {
   async #write(turn: AppendTurn): Promise<void> {
     switch (turn.kind) {
       case "log":
-        for (const call of turn.calls) call.resolve(await appendToLog(this.#session, call));
+        for (const call of turn.calls) call.resolve(await this.#options.appendToLog(call));
         return;
       case "streams":
         return this.#writeStreams(turn.calls);
@@ -91,31 +105,27 @@ export class Writer {
   async #writeStreams(calls: readonly StreamsCall[]): Promise<void> {
     const parts = joined(calls);
     try {
-      const heads = headsOf(calls, parts, await appendToStreams(this.#session, parts));
+      const heads = headsOf(calls, parts, await this.#options.appendToStreams(parts));
       for (const [index, { resolve }] of calls.entries()) resolve(heads[index] ?? []);
     } catch (error) {
-      if (calls.length === 1 || !isFenced(error)) throw error;
+      if (calls.length === 1 || this.#options.errorOf(error).code !== "FENCED") throw error;
       for (const call of calls) {
         await this.#writeStreams([call]).catch((reason: unknown) => this.#fail([call], reason));
       }
     }
   }
 
-  /** May be done twice, so it is tried until it is. */
   async #writeForgets(calls: readonly ForgetCall[]): Promise<void> {
-    const names = calls.flatMap(({ streams }) => streams);
-    const through = calls.flatMap((call) => call.streams.map(() => call.through ?? null));
-    if (names.length > 0) {
-      const sql = forget(this.#session.schema);
-      await this.#session.run((connection) => connection.query(sql, [names, through]));
-      this.#session.sweep();
-    }
+    const forgotten = calls.flatMap(({ streams, through }) =>
+      streams.map((stream) => ({ stream, through })),
+    );
+    if (forgotten.length > 0) await this.#options.forget(forgotten);
     for (const { resolve } of calls) resolve();
   }
 
   /** With them fail the calls that wait to write to the same streams: they come after. */
   #fail(calls: readonly WriteCall[], error: unknown): void {
-    const told = postgresError(error, this.#session.place);
+    const told = this.#options.errorOf(error);
     const failed = new Set(told.code === "FENCED" ? [] : calls.flatMap(streamsOf));
     for (const { reject } of calls) reject(told);
     for (const call of this.#queue.splice(0)) {
@@ -126,29 +136,4 @@ export class Writer {
       } else this.#queue.push(call);
     }
   }
-}
-
-function isFenced(error: unknown): boolean {
-  return (
-    sqlState(error) === STREAM_FENCED || (error instanceof RollcallError && error.code === "FENCED")
-  );
-}
-
-/** Marks what is gone, for the sweep to delete; all that is left of a removed stream. */
-function forget(schema: string): string {
-  return `
-    WITH asked AS (SELECT * FROM unnest($1::text[], $2::bigint[]) AS each(name, through)),
-    trimmed AS (
-      UPDATE ${schema}.stream AS it SET trimmed = least(asked.through, it.head) FROM asked
-      WHERE it.name = asked.name AND it.trimmed < least(asked.through, it.head)
-        AND asked.through IS NOT NULL
-      RETURNING it.id, it.trimmed AS through
-    ), removed AS (
-      DELETE FROM ${schema}.stream AS it USING asked
-      WHERE it.name = asked.name AND asked.through IS NULL
-      RETURNING it.id, it.head AS through
-    )
-    INSERT INTO ${schema}.garbage AS known (stream, through)
-    SELECT * FROM trimmed UNION ALL SELECT * FROM removed
-    ON CONFLICT (stream) DO UPDATE SET through = greatest(known.through, excluded.through)`;
 }

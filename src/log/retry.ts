@@ -1,22 +1,22 @@
 /** Trying again while a server restarts or hands over, for so long and no longer. */
 import { setTimeout as delay } from "node:timers/promises";
-import { isPassing } from "./failure.ts";
-import { POSTGRES } from "./limits.ts";
+import { RETRY } from "./limits.ts";
 
 export interface RetryOptions {
   readonly withinMs: number;
   /** Ends the waiting between two tries. */
   readonly signal: AbortSignal;
+  /** Whether the same may succeed in a moment. */
+  readonly isPassing: (error: unknown) => boolean;
 }
 
 /** Gives what the first try gives that succeeds, or rejects as the last one did. */
 export async function retried<T>(
   work: () => Promise<T>,
-  { withinMs, signal }: RetryOptions,
+  { withinMs, signal, isPassing }: RetryOptions,
 ): Promise<T> {
-  const { retryMs, retryMostMs } = POSTGRES;
   const endsMs = performance.now() + withinMs;
-  for (let pauseMs: number = retryMs; ; pauseMs = Math.min(2 * pauseMs, retryMostMs)) {
+  for (let pauseMs: number = RETRY.pauseMs; ; pauseMs = longer(pauseMs)) {
     try {
       return await work();
     } catch (error) {
@@ -30,4 +30,9 @@ export async function retried<T>(
 /** Resolves after a time, or at once when the signal aborts. */
 export async function waited(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** The next pause. */
+export function longer(pauseMs: number): number {
+  return Math.min(2 * pauseMs, RETRY.mostMs);
 }

@@ -1,0 +1,231 @@
+/**
+ * The package `@nats-io/transport-node`, loaded when NATS is asked for, and one connection by it,
+ * which finds another server by itself when it loses its own. JetStream is spoken as it is on the
+ * wire, JSON in and out: what becomes of a write must be known by its code, and there are few
+ * calls.
+ */
+import { readFileSync } from "node:fs";
+import type * as Package from "@nats-io/transport-node";
+import type { ConnectionOptions, Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+import { RollcallError } from "../../core/errors.ts";
+import { Lost, NotSent, Refused } from "./failure.ts";
+import { NATS } from "./limits.ts";
+import type { NatsUrl } from "./url.ts";
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** A message as it came, of a stream or an answer. */
+export interface Message {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** Of an answer without a body: 404, 503, …; else 0. */
+  readonly status: number;
+  header(name: string): string;
+}
+
+export interface Outgoing {
+  readonly subject: string;
+  readonly body: string;
+  readonly headers: Headers;
+}
+
+export interface ServerFacts {
+  readonly version: string;
+  readonly maxPayload: number;
+}
+
+interface Login {
+  readonly url: NatsUrl;
+  /** What the file of credentials has: a JWT with its key, a password, or a token. */
+  readonly credentials?: () => Promise<string>;
+}
+
+export async function connect({ url, credentials }: Login): Promise<Connection> {
+  const driver = await loadDriver();
+  const secret = await credentials?.();
+  const connection = await connected(driver, {
+    servers: [...url.servers],
+    name: "rollcall",
+    timeout: NATS.connectMs,
+    pingInterval: NATS.pingMs,
+    maxPingOut: NATS.pings,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: NATS.reconnectMs,
+    ...(url.isTls && { tls: tlsOf(url) }),
+    ...loginOf(driver, url, secret),
+  });
+  const { info } = connection;
+  if (url.isTls && info?.tls_required !== true && info?.tls_available !== true) {
+    await connection.close();
+    const message = `NATS at ${url.description} has no TLS: configure it, or say ?tls=off`;
+    throw new RollcallError("WRONG_STATE", message);
+  }
+  return new Connection(driver, connection);
+}
+
+type Driver = typeof Package;
+
+async function loadDriver(): Promise<Driver> {
+  try {
+    return await import("@nats-io/transport-node");
+  } catch (cause) {
+    const name = "@nats-io/transport-node";
+    const message = `a log in NATS needs the package ${name}: npm install ${name} beside rollcall`;
+    throw new RollcallError("UNIMPLEMENTED", message, { cause });
+  }
+}
+
+async function connected(driver: Driver, options: ConnectionOptions): Promise<NatsConnection> {
+  try {
+    return await driver.connect(options);
+  } catch (cause) {
+    if (cause instanceof driver.AuthorizationError) {
+      const advice = "check the user of the URL, and log_credentials_file";
+      const message = `NATS refuses to let us in: ${advice} (${cause.message})`;
+      throw new RollcallError("UNAVAILABLE", message, { cause });
+    }
+    throw new NotSent(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function loginOf(driver: Driver, { user }: NatsUrl, secret?: string): ConnectionOptions {
+  if (secret?.includes("BEGIN NATS USER JWT")) {
+    return { authenticator: driver.credsAuthenticator(Buffer.from(secret)) };
+  }
+  if (user !== undefined) return { user, ...(secret !== undefined && { pass: secret }) };
+  return secret === undefined ? {} : { token: secret };
+}
+
+function tlsOf({ tlsCa, tlsCert, tlsKey }: NatsUrl): NonNullable<ConnectionOptions["tls"]> {
+  return {
+    ...(tlsCa !== undefined && { ca: readFileSync(tlsCa, "utf8") }),
+    ...(tlsCert !== undefined && { cert: readFileSync(tlsCert, "utf8") }),
+    ...(tlsKey !== undefined && { key: readFileSync(tlsKey, "utf8") }),
+  };
+}
+
+export class Connection {
+  readonly #driver: Driver;
+  readonly #connection: NatsConnection;
+
+  constructor(driver: Driver, connection: NatsConnection) {
+    this.#driver = driver;
+    this.#connection = connection;
+  }
+
+  get facts(): ServerFacts {
+    const { version = "0", max_payload: maxPayload = 0 } = this.#connection.info ?? {};
+    return { version, maxPayload };
+  }
+
+  get isClosed(): boolean {
+    return this.#connection.isClosed();
+  }
+
+  publish({ subject, body, headers }: Outgoing): void {
+    this.#connection.publish(subject, body, { headers: this.#headers(headers) });
+  }
+
+  async request({ subject, body, headers }: Outgoing, timeoutMs: number): Promise<Message> {
+    const timeout = Math.max(1, Math.ceil(timeoutMs));
+    try {
+      const hasHeaders = Object.keys(headers).length > 0;
+      const options = { timeout, ...(hasHeaders && { headers: this.#headers(headers) }) };
+      return messageOf(await this.#connection.request(subject, body, options));
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  /** A call of JetStream's interface: its answer, or `Refused`. */
+  async call<Answer>(subject: string, request: unknown = {}): Promise<Answer> {
+    const outgoing = { subject: `$JS.API.${subject}`, body: JSON.stringify(request), headers: {} };
+    const { data } = await this.request(outgoing, NATS.answerMs);
+    return answerOf(data) as Answer;
+  }
+
+  /** Several answers to one request, up to the one that is only a status; gives that one last. */
+  collect(subject: string, request: unknown): Promise<Message[]> {
+    return new Promise((resolve, reject) => {
+      const messages: Message[] = [];
+      const inbox = this.#driver.createInbox();
+      const end = (settle: () => void) => {
+        clearTimeout(timer);
+        subscription.unsubscribe();
+        settle();
+      };
+      const late = () => end(() => reject(new Lost(`no answer within ${NATS.answerMs} ms`)));
+      let timer = setTimeout(late, NATS.answerMs);
+      const subscription = this.#connection.subscribe(inbox, {
+        callback: (error, incoming) => {
+          if (error) return end(() => reject(this.#failure(error)));
+          const message = messageOf(incoming);
+          messages.push(message);
+          if (message.status === NO_RESPONDERS) {
+            return end(() => reject(new NotSent("nobody answers for the stream")));
+          }
+          if (message.status !== 0) return end(() => resolve(messages));
+          clearTimeout(timer);
+          timer = setTimeout(late, NATS.answerMs);
+        },
+      });
+      this.#connection.publish(`$JS.API.${subject}`, JSON.stringify(request), { reply: inbox });
+    });
+  }
+
+  subscribe(subject: string, heard: (message: Message) => void): void {
+    this.#connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (!error) heard(messageOf(message));
+      },
+    });
+  }
+
+  #headers(headers: Headers): MsgHdrs {
+    const all = this.#driver.headers();
+    for (const [name, value] of Object.entries(headers)) all.set(name, value);
+    return all;
+  }
+
+  #failure(error: unknown): Error {
+    const reason = error instanceof Error ? error.message : String(error);
+    const { NoRespondersError, RequestError } = this.#driver;
+    const isUnheard =
+      error instanceof NoRespondersError ||
+      (error instanceof RequestError && error.isNoResponders());
+    const Failure = isUnheard ? NotSent : Lost;
+    return new Failure(reason, { cause: error });
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close().catch(() => undefined);
+  }
+}
+
+const NO_RESPONDERS = 503;
+
+interface Failed {
+  readonly error?: { readonly err_code?: number; readonly description?: string };
+}
+
+/** What a leader answered, or why it refused. */
+export function answerOf(data: Uint8Array): unknown {
+  let answer: Failed;
+  try {
+    answer = JSON.parse(Buffer.from(data).toString()) as Failed;
+  } catch (cause) {
+    throw new Lost("the answer is no JSON", { cause });
+  }
+  const { error } = answer;
+  if (error) throw new Refused(error.err_code ?? 0, error.description ?? "refused");
+  return answer;
+}
+
+function messageOf({ subject, data, headers }: Msg): Message {
+  return {
+    subject,
+    data,
+    status: headers?.code ?? 0,
+    header: (name) => headers?.get(name) ?? "",
+  };
+}

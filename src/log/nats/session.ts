@@ -1,0 +1,258 @@
+/**
+ * The part that the log and the streams of one store share: its two connections, one for writes
+ * and looks and one for pages, how it is opened and closed, and what it knows of the end of the
+ * log.
+ *
+ * Two ways to read. The leader of a stream answers with what it has applied; any server answers a
+ * direct request, and may lag behind what was acknowledged (in 34 of 600 tries). So the end of a
+ * log or of a stream is asked of the leader, and pages up to it of any.
+ */
+import { RollcallError } from "../../core/errors.ts";
+import { LOG } from "../../core/limits.ts";
+import type { Durability } from "../durability.ts";
+import type { LogRange } from "../log.ts";
+import { retried, waited } from "../retry.ts";
+import { connect, type Connection, type Message } from "./driver.ts";
+import { checkDurability } from "./durability.ts";
+import { damaged, isPassing, natsError, NO_MESSAGE, otherLog, Refused } from "./failure.ts";
+import { openLayout, PURGED } from "./layout.ts";
+import { NATS } from "./limits.ts";
+import { Spots } from "./spots.ts";
+import { namesOf, type Names } from "./names.ts";
+import { batchProblem, roomFor } from "./room.ts";
+import { decodedOf, lastIdOf, storedOf } from "./stored.ts";
+import type { EncodedMessage, StoredMessage } from "./stored.ts";
+import type { NatsUrl } from "./url.ts";
+
+export interface SessionOptions {
+  readonly url: NatsUrl;
+  readonly credentials?: () => Promise<string>;
+  readonly durability: Durability;
+  /** Of the servers, where their settings can be seen. */
+  readonly monitors: readonly string[];
+  readonly replicas: number;
+  readonly writtenBy: string;
+  /** Of what an operator should know and nobody has to wait for. */
+  readonly onWarning: (message: string) => void;
+}
+
+/** Where the log stands, by its last message. */
+export interface LogEnd {
+  readonly head: number;
+  readonly mark: number;
+  readonly lastId: string;
+}
+
+export class NatsSession {
+  readonly place: string;
+  readonly names: Names;
+  readonly onWarning: (message: string) => void;
+  readonly spots = new Spots();
+  readonly #options: SessionOptions;
+  readonly #closing = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #connections = new Map<"writes" | "reads", Promise<Connection>>();
+  #logId: string | undefined;
+  #end: LogEnd | undefined;
+  #appendBytes = LOG.sharedAppendBytes - NATS.headerBytes;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.place = options.url.description;
+    this.names = namesOf(options.url.name);
+    this.onWarning = options.onWarning;
+  }
+
+  /** Aborts when the store closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  checkOpen(): void {
+    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
+    if (this.#logId === undefined) throw new RollcallError("WRONG_STATE", "the log is not open");
+  }
+
+  get logId(): string {
+    return this.#logId ?? "";
+  }
+
+  /** Of one append: what the servers take as one message. */
+  get appendBytes(): number {
+    return this.#appendBytes;
+  }
+
+  /** The newest end that was seen, heard or made here. */
+  get end(): LogEnd | undefined {
+    return this.#end;
+  }
+
+  /** A message of the log was seen. */
+  see(message: StoredMessage): void {
+    this.moveTo(endOf(message));
+    this.spots.add(message);
+  }
+
+  moveTo(end: LogEnd): void {
+    if (end.mark > (this.#end?.mark ?? 0)) this.#end = end;
+  }
+
+  async open(readMeta: () => Promise<number>): Promise<LogRange> {
+    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
+    const { writtenBy, replicas, durability, monitors, url } = this.#options;
+    return this.run(async (connection) => {
+      this.#appendBytes = roomFor(connection, this.place);
+      const layout = { place: this.place, names: this.names, writtenBy, replicas };
+      const { logId, infos } = await openLayout(connection, { ...layout, logId: this.#logId });
+      if (this.#logId === undefined) {
+        this.#warn(await checkDurability({ infos, durability, monitors, url }));
+        this.#warn(await batchProblem(connection, this.names));
+      }
+      this.#logId = logId;
+      const [{ head, mark, lastId }, oldest] = await Promise.all([this.look(), readMeta()]);
+      return { head, mark, lastId, oldest, logId };
+    });
+  }
+
+  #warn(problem: string): void {
+    if (problem !== "") this.onWarning(problem);
+  }
+
+  /** The end of the log as its leader has it. */
+  async look(): Promise<LogEnd> {
+    const endsMs = performance.now() + NATS.lagMs;
+    for (;;) {
+      const message = await this.lastOf(this.names.log);
+      if (!message) throw damaged(this.place, PURGED);
+      if (message.logId !== this.logId) throw otherLog(this.place);
+      const found = endOf(message);
+      // One that was leader a moment ago may lag; one that still does has lost something.
+      if (found.mark >= (this.#end?.mark ?? 0) || performance.now() > endsMs) {
+        this.#end = found;
+        return found;
+      }
+      await waited(NATS.busyMs, this.closing);
+    }
+  }
+
+  /** The last message of a subject, by the leader; nothing when there is none. */
+  lastOf(subject: string, stream = this.names.stream): Promise<StoredMessage | undefined> {
+    return this.#message(stream, { last_by_subj: subject });
+  }
+
+  /** The first message of a subject from a sequence on, by the leader. */
+  nextOf(subject: string, sequence: number): Promise<StoredMessage | undefined> {
+    return this.#message(this.names.stream, { seq: sequence, next_by_subj: subject });
+  }
+
+  #message(
+    stream: string,
+    request: Readonly<Record<string, unknown>>,
+  ): Promise<StoredMessage | undefined> {
+    return this.run(async (connection) => {
+      try {
+        const subject = `STREAM.MSG.GET.${stream}`;
+        const answer = await connection.call<GotMessage>(subject, request);
+        return decodedOf(answer.message);
+      } catch (error) {
+        if (error instanceof Refused && error.code === NO_MESSAGE) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** Messages of a stream of JetStream, by any server; the last one is only a status. */
+  direct(stream: string, request: Readonly<Record<string, unknown>>): Promise<Message[]> {
+    return this.#counted(() =>
+      this.#retried(async () =>
+        (await this.#connected("reads")).collect(`DIRECT.GET.${stream}`, request),
+      ),
+    );
+  }
+
+  /** From a sequence on, as many as a page holds; may lack the newest, and may be none. */
+  async page(subject: string, sequence: number): Promise<readonly StoredMessage[]> {
+    const { pageMessages: batch, pageBytes } = NATS;
+    const request = { seq: sequence, next_by_subj: subject, batch, max_bytes: pageBytes };
+    const messages = await this.direct(this.names.stream, request);
+    return messages.filter(({ status }) => status === 0).map(storedOf);
+  }
+
+  /** What may be done twice, again and again while the servers elect a leader. */
+  run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#counted(() => this.#retried(async () => work(await this.#connected("writes"))));
+  }
+
+  /** Once. */
+  once<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#counted(async () => work(await this.#connected("writes")));
+  }
+
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const options = { withinMs: NATS.readWithinMs, signal: this.closing, isPassing };
+      return await retried(work, options);
+    } catch (error) {
+      throw natsError(error, this.place);
+    }
+  }
+
+  /** Reconnects by itself, once it is there. */
+  async #connected(which: "writes" | "reads"): Promise<Connection> {
+    const { url, credentials } = this.#options;
+    const known = this.#connections.get(which);
+    if (known && !(await known).isClosed) return known;
+    if (this.#closed) throw new RollcallError("WRONG_STATE", "the store is closed");
+    const connection = connect({ url, ...(credentials && { credentials }) });
+    this.#connections.set(which, connection);
+    connection.catch(() => {
+      if (this.#connections.get(which) === connection) this.#connections.delete(which);
+    });
+    return connection;
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    const call = work();
+    this.#underWay.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#underWay.delete(call);
+    }
+  }
+
+  /** Hears what is appended, from now on. */
+  async listen(heard: (message: StoredMessage) => void): Promise<void> {
+    const connection = await this.#connected("reads");
+    connection.subscribe(this.names.heard, (message) => {
+      const stored = storedOf(message);
+      if (stored.logId === this.logId) heard(stored);
+    });
+  }
+
+  /** What is under way may end first, for a moment, and what waits to be written. */
+  close(settled: () => Promise<void>): Promise<void> {
+    this.#closed ??= this.#close(settled);
+    return this.#closed;
+  }
+
+  async #close(settled: () => Promise<void>): Promise<void> {
+    this.#closing.abort();
+    const ended = new AbortController();
+    const ending = settled()
+      .then(() => Promise.allSettled(this.#underWay))
+      .then(() => ended.abort());
+    await Promise.race([ending, waited(NATS.closeMs, ended.signal)]);
+    const connections = [...this.#connections.values()];
+    await Promise.allSettled(connections.map(async (each) => (await each).close()));
+  }
+}
+
+interface GotMessage {
+  readonly message: EncodedMessage;
+}
+
+function endOf(message: StoredMessage): LogEnd {
+  return { head: message.head, mark: message.sequence, lastId: lastIdOf(message) };
+}
