@@ -2,16 +2,21 @@
  * What a log that members share costs, against the SQLite file of one machine beside it: the real
  * engine with 512 callers, where group commit hides the round trips, and one append at a time,
  * where nothing does. Then appends beside a snapshot. Postgres is one server here, without a
- * standby, with fsync, on the same disk.
+ * standby, with fsync; NATS and etcd are three servers each, which sync every append. All of them
+ * are on the same disk.
  */
 import { join } from "node:path";
 import { provide } from "../scripts/prerequisites.mjs";
+import { natsStore } from "../src/log/nats/store.ts";
 import { postgresStore } from "../src/log/postgres/store.ts";
 import { sqliteStore } from "../src/log/sqlite/store.ts";
 import type { Store } from "../src/log/store.ts";
+import { NatsCluster } from "../test/support/nats/server.ts";
 import { PostgresServer } from "../test/support/postgres/server.ts";
 import { appendRate, besideSnapshot, engineRate } from "./cluster/commands.ts";
+import { EtcdCluster } from "./cluster/etcd.ts";
 import { conclude, inTurns, isQuick, measuredInTurns, part, report } from "./measure.ts";
+import type { Measured } from "./measure.ts";
 
 const CALLERS = 512;
 const COMMANDS = isQuick ? 20_480 : 51_200;
@@ -19,8 +24,10 @@ const ROUNDS = 5;
 const BATCHES = [1, 16, 256];
 const SNAPSHOT_BYTES = isQuick ? 24 << 20 : 100 << 20;
 
-const missing = provide(["postgres"]);
-if (missing.length > 0) throw new Error("install postgresql to compare with it");
+const missing = provide(["postgres", "nats", "etcd"]);
+if (missing.length > 0) {
+  throw new Error(`install ${missing.map(({ name }) => name).join(", ")} to compare with it`);
+}
 
 let stores = 0;
 
@@ -34,47 +41,84 @@ function postgresOn(server: PostgresServer): Store {
   return postgresStore({ url: server.url(`bench_${stores}`) });
 }
 
+function natsOn(servers: NatsCluster): Store {
+  stores += 1;
+  return natsStore({ url: servers.url(`bench-${stores}`), monitors: servers.monitors });
+}
+
 const server = await PostgresServer.start({ settings: { shared_buffers: "128MB" } });
+const servers = await NatsCluster.start();
 try {
   await part("engine", async (folder) => {
-    const [sqlite = 0, postgres = 0] = await inTurns(
+    const [sqlite = 0, postgres = 0, nats = 0] = await inTurns(
       ROUNDS,
       () => engineRate(sqliteIn(folder), CALLERS, COMMANDS),
       () => engineRate(postgresOn(server), CALLERS, COMMANDS),
+      () => engineRate(natsOn(servers), CALLERS, COMMANDS),
     );
     const unit = "commands/s";
     report({ name: `engine on SQLite, ${CALLERS} callers`, value: sqlite, unit });
     report({ name: `engine on Postgres, ${CALLERS} callers`, value: postgres, unit });
+    report({ name: `engine on NATS, ${CALLERS} callers`, value: nats, unit });
     const target = { atLeast: 0.5 };
     report({ name: "Postgres / SQLite, engine", value: postgres / sqlite, unit: "×", target });
+    report({ name: "NATS / SQLite, engine", value: nats / sqlite, unit: "×", target });
   });
   await part("appends", async (folder) => {
-    for (const batch of BATCHES) {
-      const load = { appends: Math.ceil(1_000 / Math.sqrt(batch)), batch };
-      const [sqlite, postgres] = await measuredInTurns(ROUNDS, [
-        () => appendRate(sqliteIn(folder), load),
-        () => appendRate(postgresOn(server), load),
-      ]);
-      const what = `one at a time, ${batch} ${batch === 1 ? "entry" : "entries"} each`;
-      report({ name: `appends to Postgres, ${what}`, value: postgres.perSecond, unit: "/s" });
-      report({ name: `  p50`, value: postgres.p50Ms ?? NaN, unit: "ms" });
-      report({ name: `  p99`, value: postgres.p99Ms, unit: "ms" });
-      const ratio = postgres.perSecond / sqlite.perSecond;
-      report({ name: `Postgres / SQLite, ${what}`, value: ratio, unit: "×" });
+    const etcds = await EtcdCluster.start(folder);
+    try {
+      for (const batch of BATCHES) await compareAppends(folder, etcds, batch);
+    } finally {
+      await etcds.stop();
     }
   });
   await part("snapshot", async () => {
-    const [alone, beside] = await measuredInTurns(3, [
-      () => appendRate(postgresOn(server), { appends: 1_000, batch: 1 }),
-      () => besideSnapshot(postgresOn(server), SNAPSHOT_BYTES),
-    ]);
-    report({ name: "appends to Postgres alone, p99", value: alone.p99Ms, unit: "ms" });
-    const name = `appends beside a snapshot of ${SNAPSHOT_BYTES >> 20} MiB, p99`;
-    report({ name, value: beside.p99Ms, unit: "ms" });
-    const value = beside.p99Ms / alone.p99Ms;
-    report({ name: "beside a snapshot / alone, p99", value, unit: "×", target: { atMost: 2 } });
+    await compareSnapshots("Postgres", () => postgresOn(server));
+    await compareSnapshots("NATS", () => natsOn(servers));
   });
 } finally {
   await server.stop();
+  await servers.stop();
 }
 conclude();
+
+async function compareAppends(folder: string, etcds: EtcdCluster, batch: number): Promise<void> {
+  const load = { appends: Math.ceil(1_000 / Math.sqrt(batch)), batch };
+  const [sqlite, postgres, nats, etcd] = await measuredInTurns(ROUNDS, [
+    () => appendRate(sqliteIn(folder), load),
+    () => appendRate(postgresOn(server), load),
+    () => appendRate(natsOn(servers), load),
+    () => etcds.appendRate(`bench-${(stores += 1)}`, load),
+  ]);
+  const what = `one at a time, ${batch} ${batch === 1 ? "entry" : "entries"} each`;
+  for (const [name, measured] of [
+    ["Postgres", postgres],
+    ["NATS", nats],
+    ["etcd", etcd],
+  ] as const) {
+    report({ name: `appends to ${name}, ${what}`, value: measured.perSecond, unit: "/s" });
+    report({ name: `  p50`, value: measured.p50Ms ?? NaN, unit: "ms" });
+    report({ name: `  p99`, value: measured.p99Ms, unit: "ms" });
+  }
+  const ratio = (over: Measured, under: Measured) => over.perSecond / under.perSecond;
+  report({ name: `Postgres / SQLite, ${what}`, value: ratio(postgres, sqlite), unit: "×" });
+  report({ name: `NATS / SQLite, ${what}`, value: ratio(nats, sqlite), unit: "×" });
+  const against = [
+    { name: `NATS / etcd, ${what}`, value: ratio(nats, etcd), target: { atLeast: 1.2 } },
+    { name: `Postgres / etcd, ${what}`, value: ratio(postgres, etcd), target: { atLeast: 1.5 } },
+  ];
+  for (const each of against) report({ ...each, unit: "×" });
+}
+
+async function compareSnapshots(name: string, storeOn: () => Store): Promise<void> {
+  const [alone, beside] = await measuredInTurns(3, [
+    () => appendRate(storeOn(), { appends: 1_000, batch: 1 }),
+    () => besideSnapshot(storeOn(), SNAPSHOT_BYTES),
+  ]);
+  report({ name: `appends to ${name} alone, p99`, value: alone.p99Ms, unit: "ms" });
+  const size = `${SNAPSHOT_BYTES >> 20} MiB`;
+  report({ name: `${name} beside a snapshot of ${size}, p99`, value: beside.p99Ms, unit: "ms" });
+  const value = beside.p99Ms / alone.p99Ms;
+  const target = { atMost: 2 };
+  report({ name: `${name} beside a snapshot / alone, p99`, value, unit: "×", target });
+}

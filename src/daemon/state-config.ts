@@ -117,7 +117,7 @@ function withoutCredentials({ credentialsFile }: StateOptions, log: LogConfig): 
   const isShared = log.kind === "postgres" || log.kind === "nats";
   if (isShared || credentialsFile === undefined) return log;
   throw invalid(
-    "log_credentials_file needs a log in Postgres or NATS beside it (log = postgres://… or nats://…)",
+    "log_credentials_file needs a log in Postgres or NATS beside it (log = postgres://…, nats://…)",
   );
 }
 

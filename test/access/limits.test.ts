@@ -20,6 +20,7 @@ const UNSHARED: Readonly<Record<string, string>> = {
   "src/fleet/turns.ts": "looks at the past that wait, for seconds",
   "src/jobs/credentials.ts": "of one job",
   "src/log/entries.ts": "of one append",
+  "src/log/nats/append.ts": "of one append",
   "src/log/postgres/pool.ts": "reads that wait for the database, for milliseconds",
   "src/log/writer.ts": "what waits for the database, for milliseconds",
   "src/log/sqlite/commits.ts": "of one batch",

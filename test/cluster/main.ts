@@ -1,4 +1,4 @@
-/** `npm run faults -- --store postgres|nats --rounds N`: hurts a cluster, and checks that all holds. */
+/** `npm run faults -- --store postgres|nats --rounds N`: hurts a cluster; all must hold. */
 import { parseArgs } from "node:util";
 import { FAULTS, hurt, type Fault, type Round } from "./faults.ts";
 import { TestCluster } from "./members.ts";

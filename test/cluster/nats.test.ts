@@ -1,4 +1,4 @@
-/** Three members on three NATS servers, as processes. `npm run faults -- --store nats` does more. */
+/** Three members on three NATS servers. `npm run faults -- --store nats` goes on for longer. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";

@@ -51,7 +51,7 @@ async function nextOf(
   return session.nextOf(subject, sequence);
 }
 
-/** Messages of a subject from one on, up to the last one: at least one of them, unless it is gone. */
+/** Messages of a subject, up to the last one: at least one of them, unless it is gone. */
 export async function pageOf(
   session: NatsSession,
   { subject, last }: Range,

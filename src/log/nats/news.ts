@@ -30,7 +30,7 @@ export class News {
     this.#session = session;
   }
 
-  /** Grows with every message: taken before a look, it tells whether there is reason for another. */
+  /** Grows with every message: taken before a look, it tells whether another is needed. */
   get count(): number {
     return this.#count;
   }
