@@ -146,10 +146,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "URL,…",
     kind: "list",
   }),
-  setting("nats_replicas", "on how many NATS servers a new log is kept", {
-    placeholder: "N",
-    default: "3",
-  }),
+  setting("nats_replicas", "how many NATS servers keep a log", { placeholder: "N", default: "3" }),
   setting("backup_every", "hours between backups of the state, into backups beside it; 0: none", {
     placeholder: "HOURS",
     default: "0",
