@@ -88,8 +88,9 @@ export class NatsSession {
     return this.#end;
   }
 
-  /** A message of the log was seen. */
+  /** A message was seen. Throws DIVERGED when it is of another log. */
   see(message: StoredMessage): void {
+    if (message.logId !== this.logId) throw otherLog(this.place);
     this.moveTo(endOf(message));
     this.spots.add(message);
   }

@@ -110,12 +110,21 @@ describe.skipIf(!hasServer)("what an operator does, a nats store", () => {
     await expect(log.open()).rejects.toThrow("its stream was deleted");
   });
 
-  test("tells a log that was made anew from the one that it had open", async () => {
+  // A new log draws where its sequences begin.
+  test.each([
+    ["above", 1_000],
+    ["below", -1_000],
+  ])("tells a log that was made anew %s the one that it had open", async (_where, shift) => {
     const name = newName();
     const { log } = storeOf(name);
     const { logId } = await log.open();
     const at = await put(log, { entries: ["one"] }, 0);
-    await remove(name);
+    const stream = `rollcall_${name}`;
+    const { config } = await servers.call<{ config: Config }>(`STREAM.INFO.${stream}`);
+    await servers.call(`STREAM.DELETE.${stream}`);
+    const metadata = { ...config.metadata, "rollcall-log": "another" };
+    const first = config.first_seq + shift;
+    await servers.call(`STREAM.CREATE.${stream}`, { ...config, metadata, first_seq: first });
     const { log: anew } = storeOf(name);
     expect((await anew.open()).logId).not.toBe(logId);
     await put(anew, { entries: ["another one"] }, 0);
@@ -206,6 +215,7 @@ describe.skipIf(!hasServer)("what an operator does, a nats store", () => {
 });
 
 interface Config {
+  readonly first_seq: number;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
