@@ -15,6 +15,7 @@ import { NatsCluster } from "../test/support/nats/server.ts";
 import { PostgresServer } from "../test/support/postgres/server.ts";
 import { appendRate, besideSnapshot, engineRate } from "./cluster/commands.ts";
 import { EtcdCluster } from "./cluster/etcd.ts";
+import { fillWithEvents, moveSeconds } from "./cluster/move.ts";
 import { conclude, inTurns, isQuick, measuredInTurns, part, report } from "./measure.ts";
 import type { Measured } from "./measure.ts";
 
@@ -22,6 +23,7 @@ const CALLERS = 512;
 const COMMANDS = isQuick ? 20_480 : 51_200;
 const ROUNDS = 5;
 const BATCHES = [1, 16, 256];
+const MOVED_EVENTS = isQuick ? 100_000 : 1_000_000;
 const SNAPSHOT_BYTES = isQuick ? 24 << 20 : 100 << 20;
 
 const missing = provide(["postgres", "nats", "etcd"]);
@@ -75,6 +77,14 @@ try {
   await part("snapshot", async () => {
     await compareSnapshots("Postgres", () => postgresOn(server));
     await compareSnapshots("NATS", () => natsOn(servers));
+  });
+  await part("move", async (folder) => {
+    const from = sqliteIn(folder);
+    await fillWithEvents(from, MOVED_EVENTS);
+    const value = await moveSeconds(from, server.url("moved"));
+    await from.close();
+    const name = `migrate ${MOVED_EVENTS} events from SQLite to Postgres`;
+    report({ name, value, unit: "s", target: { atMost: 60 } });
   });
 } finally {
   await server.stop();

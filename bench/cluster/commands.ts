@@ -7,7 +7,7 @@ import type { Log } from "../../src/log/log.ts";
 import type { Store } from "../../src/log/store.ts";
 import { percentile, rate, type Measured } from "../measure.ts";
 
-const CARD = {
+export const CARD = {
   name: "agent",
   description: "Fetches and parses web pages",
   version: "1.0.0",
