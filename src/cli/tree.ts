@@ -151,6 +151,7 @@ const CLUSTER = group({
     members: "List the members, each as it answers now",
     "step-down": "Have another node lead",
     leave: "Give up a member that is gone",
+    finalize: "End an upgrade: let the log say what is new",
     doctor: "Find problems of the cluster, and their fix",
   },
 });

@@ -150,7 +150,7 @@ describe("commands of the daemon itself", () => {
     { type: "policy.delete", id: "p" },
     { type: "token.revoke", name: "ci" },
     { type: "directory.remove", url: "http://a.example" },
-    { type: "job.revive", jobId: "j", again: true },
+    { type: "job.revive", jobId: "j", node: "n1", again: true },
     { type: "credential.request", jobId: "j" },
   ])("are no agent's: $type", (command) => {
     const world = new World();

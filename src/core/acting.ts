@@ -84,6 +84,7 @@ export function outsider(state: State, command: Command, by: By): Refusal | unde
     case "credential.revoke":
     case "node.join":
     case "node.leave":
+    case "node.finalize":
       if (by.isOperator) return undefined;
       return refuse("PERMISSION_DENIED", `${by.principal.name} may not ${command.type}`);
   }

@@ -45,6 +45,8 @@ export function auditedTarget(state: State, command: Command, by: By): string | 
       return `outpost:${command.host}`;
     case "node.leave":
       return command.instance === undefined ? `node:${command.node}` : undefined;
+    case "node.finalize":
+      return "cluster:format";
     case "directory.remove":
       return `directory:${command.url}`;
     case "fleet.report":

@@ -50,6 +50,7 @@ export const COMMANDS: Readonly<Record<Command["type"], true>> = {
   "directory.remove": true,
   "node.join": true,
   "node.leave": true,
+  "node.finalize": true,
 };
 
 export function isCommandType(type: string): type is Command["type"] {

@@ -142,7 +142,7 @@ describe("the end", () => {
       expect(world.run({ type: "job.end", jobId, ending })).toEqual({ isEnded: false });
     }
     expect(world.cancel(jobId)).toEqual([]);
-    expect(world.topicsOf(() => world.run({ type: "job.revive", jobId, again: true }))).toEqual([]);
+    expect(world.revive(jobId, true)).toEqual([]);
     expect(world.topicsOf(() => world.run({ type: "job.progress", jobId }))).toEqual([]);
     expect(world.run({ type: "job.end", jobId: "job_none", ending: DONE })).toEqual({
       isEnded: false,
@@ -326,7 +326,7 @@ describe("what a job does", () => {
     const world = new JobWorld();
     const jobId = world.submit();
     say(world, jobId, ASKS);
-    const events = world.topicsOf(() => world.run({ type: "job.revive", jobId, again: true }));
+    const events = world.revive(jobId, true).map(({ type }) => type);
     expect(events).toEqual(["job.started", "question.withdrawn"]);
     expect(world.state.jobs.byId.get(jobId)).toMatchObject({
       pulse: undefined,

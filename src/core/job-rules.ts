@@ -10,6 +10,7 @@ import { ITSELF, ownerNamed } from "./by.ts";
 import { decided, refuse, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { asLine } from "./fields.ts";
+import { MOVING_JOBS, writes } from "./formats.ts";
 import { progressOf, type JobProgress } from "./job-progress.ts";
 import { countersOf } from "./jobs/budget.ts";
 import { TERMS } from "./jobs/limits.ts";
@@ -41,8 +42,13 @@ export type JobCommand =
   | SubmitCommand
   | CancelCommand
   | { readonly type: "job.end"; readonly jobId: string; readonly ending: JobEnding }
-  /** After a start: the process that ran the job is gone. `again` runs it from its beginning. */
-  | { readonly type: "job.revive"; readonly jobId: string; readonly again: boolean }
+  /** The process that ran it is gone, and this node leads. `again` runs it from its beginning. */
+  | {
+      readonly type: "job.revive";
+      readonly jobId: string;
+      readonly node: string;
+      readonly again: boolean;
+    }
   /** The job's progress is worth an event now. */
   | { readonly type: "job.progress"; readonly jobId: string }
   /** From a file of an older program. */
@@ -206,25 +212,38 @@ const DIED = "the process that ran the agent died";
 
 function revive(
   state: State,
-  { jobId, again }: JobCommand & { readonly type: "job.revive" },
+  { jobId, node, again }: JobCommand & { readonly type: "job.revive" },
   moment: Moment,
 ): Decision<Event, null> {
   const { jobs } = state;
   const entry = unfinished(state, jobId);
   if (!entry) return decided([], null);
   const { job } = entry;
-  if (job.status === "pending") {
+  const isElsewhere = job.node !== node;
+  const mayMove = !isElsewhere || writes(state, MOVING_JOBS);
+  const moved = isElsewhere ? [moveEvent(job, node)] : [];
+  if (job.status === "pending" && mayMove) {
+    if (isElsewhere) return decided(moved, null);
     // Where there are more slots than before: for the one whose turn it is.
     return decided(startEvents(state, jobs.queue(job.node).next(jobs.limits), moment), null);
   }
-  const mayRun = job.cancelReason === undefined && job.parent === "";
+  const mayRun = job.cancelReason === undefined && job.parent === "" && mayMove;
   if (again && mayRun && job.restarts < jobs.limits.restarts) {
-    const started = { ...startStep(job, moment.nowMs), restarts: job.restarts + 1 };
-    const events: Event[] = [{ type: "job.started", job: started }];
+    const started = { ...startStep(job, moment.nowMs), node, restarts: job.restarts + 1 };
+    const events: Event[] = [...moved, { type: "job.started", job: started }];
     return decided([...events, ...unaskEvents(state, started, moment)], null);
   }
-  const ending = { status: "error", code: "UNAVAILABLE", reason: DIED } as const;
+  const reason = isElsewhere ? `${job.node} is gone` : DIED;
+  const ending = { status: "error", code: "UNAVAILABLE", reason } as const;
   return decided(endEvents(state, entry, { ending, moment }), null);
+}
+
+function moveEvent(job: Job, node: string): Event {
+  return {
+    type: "job.moved",
+    job: { ...stepOf(job, { status: job.status }), node },
+    from: job.node,
+  };
 }
 
 function unfinished({ jobs }: State, jobId: string): JobEntry | undefined {

@@ -98,7 +98,7 @@ export interface JobEntry {
   /** Its progress as last logged. */
   progress: JobProgress | undefined;
   /** Of the same agent, this one among them. */
-  readonly siblings: AgentJobs;
+  siblings: AgentJobs;
   /** Its next deadline; once it ended, the moment to forget it. And the heap that it stands in. */
   readonly timer: Slot<string>;
   heap: Heap<string> | undefined;
@@ -165,6 +165,8 @@ interface JobChange {
 export type JobEvent =
   | { readonly type: "job.submitted"; readonly job: Job }
   | { readonly type: "job.started" | "job.cancelling" | "job.ended"; readonly job: JobStep }
+  /** The member that had it is gone, and it goes on at another one. Since format 2. */
+  | { readonly type: "job.moved"; readonly job: JobStep; readonly from: string }
   /** A job of a file that an older program wrote, with all that its own store knew of it. */
   | { readonly type: "job.imported"; readonly job: Job }
   | { readonly type: "job.progressed"; readonly jobId: string; readonly progress: JobProgress }
@@ -193,6 +195,9 @@ export function evolveJob(state: State, event: JobEvent): void {
       return;
     case "job.ended":
       end(state, event.job);
+      return;
+    case "job.moved":
+      move(jobs, event.job);
       return;
     case "job.imported":
       remove(jobs, event.job.id);
@@ -315,6 +320,18 @@ function change(state: State, step: JobStep): void {
   if (isNew) jobs.running += 1;
   if (isNew && job.parent === "") jobs.queue(job.node).place(job);
   setTimer(jobs, entry);
+}
+
+/** To the slot, or the line, and the row of the fleet that it has on another node. */
+function move(jobs: Jobs, { id, node }: JobStep): void {
+  const entry = jobs.byId.get(id);
+  if (!entry) return;
+  if (entry.job.parent === "") jobs.queue(entry.job.node).leave(entry.job);
+  leaveAgent(jobs, entry);
+  entry.job = { ...entry.job, node };
+  entry.siblings = siblingsOf(jobs, entry.job);
+  placeAtAgent(jobs, entry);
+  if (entry.job.parent === "") jobs.queue(node).place(entry.job);
 }
 
 function end(state: State, step: JobStep): void {

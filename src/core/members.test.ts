@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { introduction } from "../../test/support/core/members.ts";
 import { SECOND, World } from "../../test/support/core/fixture.ts";
 import { namedBy } from "./by.ts";
+import { FORMATS } from "./formats.ts";
 import { MEMBERS } from "./limits.ts";
 import { seeMember, type Introduction } from "./members.ts";
+import { rules } from "./rules.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
 
 function join(world: World, facts: Partial<Introduction> = {}) {
@@ -100,4 +102,39 @@ test("members survive a restart from a snapshot", async () => {
   const restored = await restore(capture(world.state));
   expect(fingerprint(restored)).toBe(fingerprint(world.state));
   expect(restored.members.byNode.get("a")?.member).toMatchObject(introduction());
+});
+
+test("an upgrade ends when no older member is left, once, and older ones do not come back", () => {
+  const world = new World();
+  const [, newest] = FORMATS;
+  join(world, { node: "new", formats: FORMATS });
+  join(world, { node: "old", instance: "i2", version: "0.0.9", formats: [1, newest - 1] });
+  expect(world.refusal({ type: "node.finalize" })).toBe(
+    `WRONG_STATE: node old (0.0.9) reads up to format ${newest - 1}, not ${newest}: ` +
+      "upgrade it, or if it is gone: rollcall cluster leave old",
+  );
+  expect(world.state.format).toBe(1);
+  // The same node after its upgrade.
+  join(world, { node: "old", instance: "i2", version: "0.1.0", formats: FORMATS });
+  expect(world.topicsOf(() => world.run({ type: "node.finalize" }))).toEqual(["node.finalized"]);
+  expect(world.topicsOf(() => world.run({ type: "node.finalize" }))).toEqual([]);
+  expect(world.state.format).toBe(newest);
+  const old = introduction({ node: "late", formats: [1, newest - 1] });
+  expect(world.refusal({ type: "node.join", member: old })).toMatch(/^STORAGE_TOO_NEW: node late/);
+  const far = introduction({ node: "far", formats: [newest + 1, newest + 2] });
+  expect(world.refusal({ type: "node.join", member: far })).toContain("run a version between");
+});
+
+test("a snapshot keeps the format, and one of a later format is refused", async () => {
+  const world = new World();
+  expect([...capture(world.state)].join("")).toContain('"version":9,');
+  world.run({ type: "node.finalize" });
+  const pieces = [...capture(world.state)];
+  expect((await restore(pieces)).format).toBe(FORMATS[1]);
+  // A program from before there were formats refuses it by its version.
+  expect(pieces.join("")).toContain('"version":10,');
+  const later = pieces.map((text) => text.replace('"format":2', '"format":3'));
+  await expect(restore(later)).rejects.toMatchObject({ code: "STORAGE_TOO_NEW" });
+  const finalized = { type: "node.finalized", format: FORMATS[1] + 1 } as const;
+  expect(() => rules.evolve(world.state, finalized, 0)).toThrow("this program reads up to");
 });

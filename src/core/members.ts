@@ -8,9 +8,10 @@
  * going are events. A name belongs to one instance at a time: a second node that is started under
  * the name of a living one is refused, and the same node after a restart is not.
  */
-import { decided, refuse, type Decision, type Moment } from "./decide.ts";
+import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key, line } from "./fields.ts";
+import { FORMATS, raiseFormat } from "./formats.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { FIELD, MEMBERS } from "./limits.ts";
 import type { State } from "./state.ts";
@@ -49,11 +50,14 @@ export class Members {
 export type MemberCommand =
   | { readonly type: "node.join"; readonly member: Introduction }
   /** With an instance it is the node itself that goes; without one an operator gives it up. */
-  | { readonly type: "node.leave"; readonly node: string; readonly instance?: string };
+  | { readonly type: "node.leave"; readonly node: string; readonly instance?: string }
+  /** By an operator, once all members are upgraded. */
+  | { readonly type: "node.finalize" };
 
 export interface MemberReplies {
   "node.join": ClusterMember;
   "node.leave": null;
+  "node.finalize": { readonly format: number };
 }
 
 export type MemberEvent =
@@ -63,16 +67,23 @@ export type MemberEvent =
       readonly node: string;
       readonly instance: string;
       readonly cause: "left" | "removed" | "silent";
-    };
+    }
+  /** From now on the log may say what came with this format. */
+  | { readonly type: "node.finalized"; readonly format: number };
 
 export function decideMember(
   state: State,
   command: MemberCommand,
   moment: Moment,
-): Decision<Event, ClusterMember | null> {
-  return command.type === "node.join"
-    ? join(state, command.member, moment)
-    : leave(state, command, moment);
+): Decision<Event, MemberReplies[MemberCommand["type"]]> {
+  switch (command.type) {
+    case "node.join":
+      return join(state, command.member, moment);
+    case "node.leave":
+      return leave(state, command, moment);
+    case "node.finalize":
+      return raise(state);
+  }
 }
 
 function join(
@@ -87,6 +98,8 @@ function join(
     line("version", given.version, FIELD.versionLength),
   );
   if (refusal) return refusal;
+  const unfit = formatRefusal(state, given);
+  if (unfit) return unfit;
   const { byNode } = state.members;
   const entry = byNode.get(given.node);
   if (entry && entry.member.instance !== given.instance && isLiving(state, entry, nowMs)) {
@@ -100,6 +113,32 @@ function join(
   const member: ClusterMember = { ...given, joinedAtMs: nowMs };
   if (entry && isSame(entry.member, given)) return decided([], entry.member);
   return decided([{ type: "node.joined", member }], member);
+}
+
+function formatRefusal({ format }: State, given: Introduction): Refusal | undefined {
+  const { node, version, formats } = given;
+  const [oldest, newest] = formats;
+  const what = `node ${node} (${version}) reads formats ${oldest} to ${newest} of the log`;
+  if (newest < format) {
+    return refuse("STORAGE_TOO_NEW", `${what}, which is in format ${format}: upgrade it`);
+  }
+  if (oldest <= format) return undefined;
+  const fix = "run a version between, and rollcall cluster finalize, first";
+  return refuse("WRONG_STATE", `${what}, which is in format ${format}: ${fix}`);
+}
+
+/** To the newest of this program, which leads, when all members have it. */
+function raise({ format, members }: State): Decision<Event, { readonly format: number }> {
+  const [, newest] = FORMATS;
+  const older = [...members.byNode.values()].find(({ member }) => member.formats[1] < newest);
+  if (older) {
+    const { node, version, formats } = older.member;
+    const fix = `upgrade it, or if it is gone: rollcall cluster leave ${node}`;
+    const message = `node ${node} (${version}) reads up to format ${formats[1]}, not ${newest}`;
+    return refuse("WRONG_STATE", `${message}: ${fix}`);
+  }
+  const events: Event[] = format < newest ? [{ type: "node.finalized", format: newest }] : [];
+  return decided(events, { format: newest });
 }
 
 function isSame(known: ClusterMember, given: Introduction): boolean {
@@ -146,6 +185,7 @@ export function seeMember(
 }
 
 export function evolveMember(state: State, event: MemberEvent): void {
+  if (event.type === "node.finalized") return raiseFormat(state, event.format);
   const { members } = state;
   const { node } = event.type === "node.joined" ? event.member : event;
   const before = members.byNode.get(node);

@@ -10,6 +10,7 @@
  * renew anything, so every live deadline starts over with one full ttl from that moment.
  */
 import { raiseFloor } from "./fencing.ts";
+import { raiseFormat } from "./formats.ts";
 import type { State } from "./state.ts";
 
 export type NodeEvent =
@@ -19,6 +20,8 @@ export type NodeEvent =
       readonly epoch: number;
       /** Where events may have been lost: tokens and terms go on above it (see fencing.ts). */
       readonly floor?: number;
+      /** Of a log that begins with it, where members share it (see formats.ts). */
+      readonly format?: number;
     }
   /**
    * The leader was suspended, or its clock stepped: time went by that nobody could use. Where nodes
@@ -34,10 +37,27 @@ export interface Leadership {
   readonly epoch: number;
 }
 
-export function leading(state: State, node: string, floor = 0): NodeEvent {
+interface Claiming {
+  /** Above which tokens and terms go on. */
+  readonly floor?: number;
+  /** Where members share the log, and this is its first event: that it begins with. */
+  readonly format?: number;
+}
+
+export function leading(
+  state: State,
+  node: string,
+  { floor = 0, format }: Claiming = {},
+): NodeEvent {
   const epoch = state.leadership.epoch + 1;
   const isLoss = floor > state.fencing.floor;
-  return { type: "node.leading", node, epoch, ...(isLoss && { floor }) };
+  return {
+    type: "node.leading",
+    node,
+    epoch,
+    ...(isLoss && { floor }),
+    ...(format !== undefined && { format }),
+  };
 }
 
 export function resigned({ leadership: { epoch } }: State, node: string): NodeEvent {
@@ -50,6 +70,7 @@ export function evolveNode(state: State, event: NodeEvent): void {
     case "node.leading":
       state.leadership = { node: event.node, epoch: event.epoch };
       if (event.floor !== undefined) raiseFloor(state, event.floor);
+      if (event.format !== undefined) raiseFormat(state, event.format);
       return;
     case "node.resigned":
       state.leadership = { node: "", epoch: event.epoch };

@@ -54,6 +54,7 @@ export const ACTIONS = [
   "cluster.read",
   "cluster.stepdown",
   "cluster.leave",
+  "cluster.finalize",
   "daemon.read",
   "overview.read",
   "metrics.read",

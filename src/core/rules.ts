@@ -15,6 +15,7 @@ import { decideElection, dueElection, evolveElection, expireElection } from "./e
 import type { ElectionCommand, ElectionReplies } from "./elections.ts";
 import { RollcallError } from "./errors.ts";
 import type { Event } from "./events.ts";
+import { FORMATS } from "./formats.ts";
 import { decideJob, expireJob } from "./job-rules.ts";
 import type { JobCommand, JobReplies } from "./job-rules.ts";
 import { dueJob } from "./job-deadlines.ts";
@@ -81,6 +82,8 @@ export type Reply = Replies[keyof Replies];
 export type ReplyTo<C extends Command> = Replies[C["type"]];
 
 export interface Rules {
+  /** Of the log, that this program reads (see formats.ts). */
+  readonly formats: readonly [oldest: number, newest: number];
   decide(state: State, command: Command, moment: Moment): Decision<Event, Reply>;
   /** Must accept every event ever written: it also rebuilds the state from the log. */
   evolve(state: State, event: Event, atMs: number): void;
@@ -93,7 +96,7 @@ export interface Rules {
   expire(state: State, nowMs: number): readonly Event[];
 }
 
-export const rules: Rules = { decide, evolve, due, expire };
+export const rules: Rules = { formats: FORMATS, decide, evolve, due, expire };
 
 function decide(state: State, command: Command, moment: Moment): Decision<Event, Reply> {
   const { type } = command;
@@ -183,6 +186,7 @@ function decideNoun(state: State, command: Command, moment: Moment): Decision<Ev
       return decideDirectory(state, command, moment);
     case "node.join":
     case "node.leave":
+    case "node.finalize":
       return decideMember(state, command, moment);
   }
 }
@@ -244,6 +248,7 @@ function evolve(state: State, event: Event, atMs: number): void {
     case "job.started":
     case "job.cancelling":
     case "job.ended":
+    case "job.moved":
     case "job.imported":
     case "job.progressed":
     case "job.forgotten":
@@ -277,6 +282,7 @@ function evolve(state: State, event: Event, atMs: number): void {
       return evolveNode(state, event);
     case "node.joined":
     case "node.left":
+    case "node.finalized":
       return evolveMember(state, event);
     case "request.answered":
       return evolveRequest(state, event);

@@ -151,7 +151,7 @@ test("no piece is larger than one can write without holding up others", () => {
 
 test("a snapshot of a newer program is refused, not misread", async () => {
   const [first = "", ...others] = capture(fullWorld().state);
-  const newer = first.replace('"version":9', '"version":10');
+  const newer = first.replace('"version":9', '"version":11');
   await expect(restore([newer, ...others])).rejects.toMatchObject({ code: "STORAGE_TOO_NEW" });
 });
 

@@ -7,6 +7,7 @@
  */
 import { keysOf, restoreAgent, restoreKey, type Agent, type KeptKey } from "./agents.ts";
 import { restoreEntry, type KeptEntry } from "./directory.ts";
+import { checkFormat, FORMATS } from "./formats.ts";
 import { restoreGroup, type Election } from "./elections.ts";
 import { evolveCredential, type Credential } from "./credentials.ts";
 import { restoreHostJob, type HostJob } from "./host-jobs.ts";
@@ -31,13 +32,17 @@ import type { Task } from "./tasks.ts";
 import { restoreToken, type Token } from "./tokens.ts";
 
 /** Grows when an older program could not read what is written here. */
-const VERSION = 9;
+const VERSION = 10;
+/** Of a log in the first format, which such a program may still have to read. */
+const FIRST_VERSION = 9;
 
 interface Scalars {
   readonly version: number;
   readonly lastToken: number;
   /** Since there is one. */
   readonly floor?: number;
+  /** Since version 10; absent: the first. */
+  readonly format?: number;
   readonly termFloor: number;
   readonly leadership: Leadership;
   readonly graceFromMs: number;
@@ -103,9 +108,10 @@ export function capture(state: State): Iterable<string> {
 function partsOf(state: State): readonly Piece[] {
   const { agents, leases, elections, policies, tasks, fencing } = state;
   const scalars: Scalars = {
-    version: VERSION,
+    version: state.format > FORMATS[0] ? VERSION : FIRST_VERSION,
     lastToken: fencing.lastToken,
     ...(fencing.floor > 0 && { floor: fencing.floor }),
+    ...(state.format > FORMATS[0] && { format: state.format }),
     termFloor: elections.termFloor,
     leadership: state.leadership,
     graceFromMs: state.graceFromMs,
@@ -304,6 +310,8 @@ function restoreScalars(state: State, scalars: Scalars): void {
       `the snapshot has version ${scalars.version}, this program reads up to ${VERSION}`,
     );
   }
+  checkFormat(scalars.format ?? FORMATS[0]);
+  state.format = scalars.format ?? FORMATS[0];
   state.fencing.lastToken = scalars.lastToken;
   state.fencing.floor = scalars.floor ?? 0;
   state.elections.termFloor = scalars.termFloor;

@@ -4,6 +4,7 @@ import { Credentials } from "./credentials.ts";
 import { Directory } from "./directory.ts";
 import { Elections } from "./elections.ts";
 import type { Fencing } from "./fencing.ts";
+import { FORMATS } from "./formats.ts";
 import { HostJobs } from "./host-jobs.ts";
 import { Jobs } from "./jobs.ts";
 import { Leases } from "./leases.ts";
@@ -37,6 +38,8 @@ export interface State {
   readonly requests: AnsweredRequests;
   /** One counter for leases and claims: tokens grow over all grants of all things. */
   readonly fencing: Fencing;
+  /** Of what the log may say (see formats.ts). */
+  format: number;
   leadership: Leadership;
   /** No deadline falls before this moment plus one full ttl (see nodes.ts). */
   graceFromMs: number;
@@ -63,6 +66,7 @@ export function emptyState(): State {
     members: new Members(),
     requests: new AnsweredRequests(),
     fencing: { lastToken: 0, floor: 0 },
+    format: FORMATS[0],
     leadership: { node: "", epoch: 0 },
     graceFromMs: 0,
     lastAtMs: 0,

@@ -99,6 +99,7 @@ export function seesEvent(sight: Sight, state: State, event: Event): boolean {
     case "node.resigned":
     case "node.joined":
     case "node.left":
+    case "node.finalized":
       return true;
     case "task.created":
       return sees(sight, event.task);
@@ -125,6 +126,7 @@ export function seesEvent(sight: Sight, state: State, event: Event): boolean {
     case "job.submitted":
     case "job.started":
     case "job.cancelling":
+    case "job.moved":
     case "job.ended":
     case "job.imported":
       return seesJob(sight, event.job);

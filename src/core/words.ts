@@ -124,6 +124,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "job.started": ({ job }) =>
       `${job.id} runs on ${job.agent}${job.restarts ? `, again (${job.restarts})` : ""}`,
     "job.cancelling": ({ job }) => `${job.id} is being cancelled: ${job.cancelReason ?? ""}`,
+    "job.moved": ({ job, from }) => `${job.id} goes on at ${job.node}: ${from} is gone`,
     "job.ended": ({ job }) => jobEndWords(job),
     "job.imported": ({ job }) => `${job.id} was imported from a file of an older version`,
     "job.progressed": ({ jobId, progress }) => `${jobId} ${progressWords(progress)}`,
@@ -162,6 +163,7 @@ function sentencesFor(nameOf: NameOf): Sentences {
     "node.resigned": ({ node }) => `${node} no longer leads: it closes`,
     "node.joined": ({ member }) => `${member.node} is a member, at ${member.address}`,
     "node.left": ({ node, cause }) => `${node} is no longer a member: ${LEAVINGS[cause]}`,
+    "node.finalized": ({ format }) => `the log is in format ${format}: no older program reads it`,
     "request.answered": ({ name }) => `a retry gets this answer: ${name}`,
   };
 }

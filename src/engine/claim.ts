@@ -35,7 +35,8 @@ export async function claimLead(options: ClaimOptions): Promise<LeadClaim> {
   const { state, head, mark, lastId: previous, floor } = replica;
   const atMs = time.nowMs();
   const proved = markOf(clock);
-  const entries = [encode(leading(state, node, floor), atMs)];
+  const first = log.shared && head === 0 ? { format: rules.formats[1] } : {};
+  const entries = [encode(leading(state, node, { floor, ...first }), atMs)];
   const position = await log.append({ entries, fence: floor }, { head, mark }, { id });
   const batch = { first: head + 1, entries, mark: position.mark, id, previous };
   const recorded = apply(replica, rules, batch);

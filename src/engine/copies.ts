@@ -7,8 +7,7 @@ import { RollcallError } from "../core/errors.ts";
 import { encode } from "../core/events.ts";
 import { leading, type NodeEvent } from "../core/nodes.ts";
 import { rules } from "../core/rules.ts";
-import { capture } from "../core/snapshot.ts";
-import type { State } from "../core/state.ts";
+import { fingerprint } from "../core/snapshot.ts";
 import { copyStore, type OnCopyProgress } from "../log/copy.ts";
 import type { Store } from "../log/store.ts";
 import { load } from "./replica.ts";
@@ -33,7 +32,7 @@ export async function restoreCopy(
 ): Promise<void> {
   const { logId } = await copyStore(from, to, onProgress);
   const { state, head, mark } = await load(to.log, rules);
-  const claim = leading(state, NODE, floor);
+  const claim = leading(state, NODE, { floor });
   const { epoch } = state.leadership;
   const term: NodeEvent[] = [claim, { type: "node.resigned", node: NODE, epoch: epoch + 1 }];
   const atMs = Math.max(Date.now(), state.lastAtMs);
@@ -58,11 +57,5 @@ export async function moveCopy({ from, to, onProgress }: StoreCopy): Promise<str
 
 async function fingerprintOf({ log }: Store): Promise<string> {
   const { state } = await load(log, rules);
-  return stateFingerprint(state);
-}
-
-function stateFingerprint(state: State): string {
-  const hash = createHash("sha256");
-  for (const chunk of capture(state)) hash.update(chunk);
-  return hash.digest("hex");
+  return createHash("sha256").update(fingerprint(state)).digest("hex");
 }

@@ -86,6 +86,10 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
     case "job.cancelling":
       touched.job(event.job);
       return;
+    case "job.moved":
+      touched.job({ ...event.job, node: event.from });
+      touched.job(event.job);
+      return;
     case "job.progressed":
       touchJob(state, event.jobId, touched);
       return;
@@ -143,6 +147,7 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
     case "node.resigned":
     case "node.joined":
     case "node.left":
+    case "node.finalized":
     case "request.answered":
       return;
   }

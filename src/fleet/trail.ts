@@ -77,6 +77,7 @@ export class Trail {
       case "job.submitted":
       case "job.started":
       case "job.cancelling":
+      case "job.moved":
       case "job.ended":
         return this.#id === event.job.id || this.#id === agentRowId(event.job);
       case "job.progressed":
@@ -125,6 +126,7 @@ export class Trail {
       case "node.resigned":
       case "node.joined":
       case "node.left":
+      case "node.finalized":
       case "request.answered":
         return false;
     }

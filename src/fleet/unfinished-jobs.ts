@@ -64,7 +64,7 @@ export class KeptJobs {
     if (before) this.#take(before);
     const entry = jobs.byId.get(id);
     if (!entry || isTerminal(entry.job.status) || !seesJob(this.#sight, entry.job)) return;
-    const job = keptJob(entry, before?.rowId ?? agentRowId(entry.job));
+    const job = keptJob(entry, agentRowId(entry.job));
     this.#byId.set(id, job);
     const group = this.#byRow.get(job.rowId) ?? new RowJobGroup();
     this.#byRow.set(job.rowId, group);

@@ -136,9 +136,11 @@ export class JobService {
     const found = [...this.#runs.values()].reverse();
     const waiting = found.filter(({ job }) => job.status === "pending");
     const running = found.filter(({ job }) => job.status === "running");
+    const isElsewhere = ({ job }: Run) => job.node !== node;
+    const own = running.filter((run) => !isElsewhere(run));
     // Jobs that wait on another node go first, or they would get the slots of those that ran.
-    for (const { job } of [...waiting, ...running]) if (job.node !== node) this.#giveUp(job);
-    for (const { job } of running) if (job.node === node) this.#revive(job);
+    for (const { job } of [...waiting, ...running].filter(isElsewhere)) this.#revive(job);
+    for (const { job } of own) this.#revive(job);
     // Some have got a slot by now; others get one where there are more than before.
     for (const { job } of waiting) if (job.status === "pending") this.#revive(job);
     this.credentials?.lead();
@@ -146,15 +148,11 @@ export class JobService {
     this.#forgotten.find(this.state.jobs, this.#ending.signal).catch(() => undefined);
   }
 
-  /** Only the node that leads runs jobs: those of another died there. */
-  #giveUp({ id: jobId, node }: Job): void {
-    const ending = { status: "error", code: "UNAVAILABLE", reason: `${node} is gone` } as const;
-    this.term.decide({ type: "job.end", jobId, ending }, ITSELF);
-  }
-
+  /** Only the node that leads runs jobs: those of another died there, and may go on here. */
   #revive(job: Job): void {
     const again = this.#runsAgain(job);
-    this.term.decide({ type: "job.revive", jobId: job.id, again }, ITSELF);
+    const { node } = this.options;
+    this.term.decide({ type: "job.revive", jobId: job.id, node, again }, ITSELF);
   }
 
   #runsAgain({ agent }: Job): boolean {

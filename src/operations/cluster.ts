@@ -14,6 +14,8 @@ const STATUS = z.strictObject({
   leader: text("The node that leads; absent while none does", "box-2").optional(),
   epoch: whole("How often the leader changed", 7),
   head: whole("The last event that this node has seen", 42),
+  format: whole("Of the log: what its events may say", 2),
+  newestFormat: whole("The newest that this node writes; finalize raises the log to it", 2),
   logId: text("Of the log that all members share"),
   state: text("Its store, and its place", "postgres at 10.0.0.9:5432/rollcall"),
   members: whole("How many there are", 3),
@@ -26,6 +28,7 @@ const MEMBER = z
     node: NODE,
     address: text("Where the other members reach it", "10.0.0.1:7071"),
     version: text("Of its program", "0.1.0"),
+    newestFormat: whole("Of the log that it reads and writes", 2),
     instance: text("Made at its first start, and kept with its files"),
     joinedAtMs: moment("When it joined"),
     isLeader: yesOrNo("Whether it leads"),
@@ -107,6 +110,22 @@ const leave = operation({
   },
 });
 
+const finalize = operation({
+  path: "/v1/cluster/finalize",
+  effect: "sets",
+  access: { action: "cluster.finalize", resource: "cluster:*" },
+  brief: "End an upgrade of all members",
+  about:
+    "Let the log say what is new in the version that all members run now. Members of the version " +
+    "before cannot read it from then on. Refused while one of them is a member.",
+  input: z.strictObject({}),
+  output: z.strictObject({ format: whole("Of the log from now on", 2) }),
+  async run({ cluster, engine }: Uses<"cluster" | "engine">, _input, { by }) {
+    here(cluster);
+    return engine.execute({ type: "node.finalize" }, by);
+  },
+});
+
 function here(cluster: ClusterOperations | undefined): ClusterOperations {
   if (cluster) return cluster;
   const message =
@@ -115,4 +134,4 @@ function here(cluster: ClusterOperations | undefined): ClusterOperations {
   throw new RollcallError("WRONG_STATE", message);
 }
 
-export const cluster = { status, members, stepDown, leave } as const;
+export const cluster = { status, members, stepDown, leave, finalize } as const;

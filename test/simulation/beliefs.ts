@@ -103,6 +103,7 @@ export class Beliefs {
       case "agent.heartbeat":
       case "node.join":
       case "node.leave":
+      case "node.finalize":
       case "fleet.report":
       case "fleet.forget":
       case "fleet.dismiss":

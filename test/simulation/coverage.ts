@@ -59,6 +59,7 @@ const EVENTS: Record<Topic, true> = {
   "job.started": true,
   "job.cancelling": true,
   "job.ended": true,
+  "job.moved": true,
   "job.imported": true,
   "job.progressed": true,
   "job.forgotten": true,
@@ -86,6 +87,7 @@ const EVENTS: Record<Topic, true> = {
   "node.resigned": true,
   "node.joined": true,
   "node.left": true,
+  "node.finalized": true,
   "request.answered": true,
 };
 

@@ -204,6 +204,7 @@ function subjectOf(op: Op): { readonly noun: Noun; readonly key: string } | unde
     case "directory.remove":
     case "node.join":
     case "node.leave":
+    case "node.finalize":
       return undefined;
   }
 }

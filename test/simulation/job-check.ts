@@ -62,6 +62,9 @@ export class JobCheck {
         if (life) Object.assign(life, { sequence, isRunning: true });
         return;
       }
+      case "job.moved":
+        this.#alive(event.job.id, event, fail);
+        return;
       case "job.progressed":
         this.#alive(event.jobId, event, fail);
         return;

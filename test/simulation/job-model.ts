@@ -34,6 +34,7 @@ function happened(state: JobState, event: Event): JobState | undefined {
       return isAlive ? { ...state, status: "running" } : undefined;
     case "job.cancelling":
       return state.status === "running" ? { ...state, isCancelled: true } : undefined;
+    case "job.moved":
     case "job.progressed":
       return isAlive ? state : undefined;
     case "job.ended":

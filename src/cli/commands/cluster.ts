@@ -15,11 +15,18 @@ const status = operation("cluster.status", {
       ["epoch", String(answer.epoch)],
       ["members", String(answer.members)],
       ["log", `${answer.state} (${answer.logId})`],
+      ["format", formatText(answer)],
       ["this node", `${answer.node}, ${answer.mode}${answer.isMember ? "" : ", not joined yet"}`],
       ["its head", String(answer.head)],
     ]);
   },
 });
+
+function formatText({ format, newestFormat }: AnswerOf<"cluster.status">): string {
+  if (format >= newestFormat) return String(format);
+  const fix = "`rollcall cluster finalize`, once all members are upgraded";
+  return `${format}; this version writes ${newestFormat}: ${fix}`;
+}
 
 const COLUMNS = [
   { title: "NODE", least: 12 },
@@ -28,6 +35,7 @@ const COLUMNS = [
   { title: "HEAD", isNumber: true },
   { title: "JOINED" },
   { title: "VERSION", isExtra: true },
+  { title: "FORMAT", isNumber: true, isExtra: true },
 ];
 
 function modeOf({ answers, mode = "" }: MemberRow): Cell {
@@ -47,6 +55,7 @@ const members = operation("cluster.members", {
       member.head === undefined ? "" : String(member.head),
       ago(member.joinedAtMs, nowMs),
       member.version,
+      String(member.newestFormat),
     ]);
     for (const line of tableLines(COLUMNS, rows, lookOf(context))) await context.out.line(line);
   },
@@ -66,6 +75,15 @@ const stepDown = operation("cluster.stepDown", {
 const leave = operation("cluster.leave", {
   words: { node: "NODE" },
   examples: [{ call: "rollcall cluster leave box-3", does: "a machine that will not come back" }],
+});
+
+const finalize = operation("cluster.finalize", {
+  examples: [
+    { call: "rollcall cluster finalize", does: "after the last member was upgraded and started" },
+  ],
+  async show({ format }, { context }) {
+    await note(context, `the log is in format ${format}: members of older versions cannot read it`);
+  },
 });
 
 /** The faults of a cluster, each with its fix; the worst comes first. */
@@ -109,4 +127,4 @@ const doctor = operation("cluster.members", {
   },
 });
 
-export const cluster = { status, members, "step-down": stepDown, leave, doctor } as const;
+export const cluster = { status, members, "step-down": stepDown, leave, finalize, doctor } as const;

@@ -6,6 +6,7 @@
 import type { By } from "../../core/by.ts";
 import type { Clock } from "../../core/clock.ts";
 import { RollcallError } from "../../core/errors.ts";
+import { FORMATS } from "../../core/formats.ts";
 import type { ClusterMember } from "../../core/members.ts";
 import { SECOND } from "../../core/units.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -22,9 +23,6 @@ import type { Logger } from "../logger.ts";
 import { MemberDoor } from "./door.ts";
 import { Membership } from "./membership.ts";
 import { NodeFile } from "./node-file.ts";
-
-/** The formats of events that this program reads and writes. */
-const FORMATS = [1, 1] as const;
 
 /** How much of the log may be known twice after a crash. */
 const KEEP_MS = 5 * SECOND;

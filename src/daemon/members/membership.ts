@@ -23,7 +23,7 @@ export interface MembershipOptions {
   readonly engine: Pick<Engine, "execute" | "peek" | "mode">;
   readonly introduction: Introduction;
   readonly clock: Clock;
-  /** Another node has this one's name. */
+  /** Another node has this one's name, or the log is too new for it. */
   readonly onRefused: (error: RollcallError) => void;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
@@ -77,7 +77,8 @@ export class Membership {
       return (
         member?.instance === introduction.instance &&
         member.address === introduction.address &&
-        member.version === introduction.version
+        member.version === introduction.version &&
+        member.formats.join() === introduction.formats.join()
       );
     });
   }
@@ -91,6 +92,10 @@ export class Membership {
     } catch (error) {
       if (this.#isClosed) return;
       const message = error instanceof Error ? error.message : String(error);
+      // Its version cannot read the log: nothing gets better by waiting.
+      if (codeOf(error) === "STORAGE_TOO_NEW") {
+        return onRefused(new RollcallError("STORAGE_TOO_NEW", message, { cause: error }));
+      }
       if (codeOf(error) !== "ALREADY_EXISTS") {
         if (message !== this.#trouble) onTrouble("this node could not join the cluster", error);
         this.#trouble = message;

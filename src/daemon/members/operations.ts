@@ -1,4 +1,5 @@
 /** The cluster, as operations show it (operations/cluster.ts). */
+import { FORMATS } from "../../core/formats.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Store } from "../../log/store.ts";
 import type { ClusterOperations, MemberStatus } from "../../operations/cluster.ts";
@@ -25,6 +26,8 @@ export function clusterOperations(
         ...(leader !== undefined && { leader }),
         epoch: engine.peek(({ leadership }) => leadership.epoch),
         head,
+        format: engine.peek(({ format }) => format),
+        newestFormat: FORMATS[1],
         logId: engine.known.logId,
         state: store.description,
         members: engine.peek(({ members }) => members.byNode.size),
@@ -35,9 +38,11 @@ export function clusterOperations(
       const members = engine.peek((state) => [...state.members.byNode.values()]);
       const { leader } = cluster;
       return members
-        .map(({ member: { node, address, version, instance, joinedAtMs } }): MemberStatus => {
+        .map(({ member }): MemberStatus => {
+          const { node, address, version, instance, joinedAtMs, formats } = member;
           const answer = answers.get(node);
-          const known = { node, address, version, instance, joinedAtMs };
+          const [, newestFormat] = formats;
+          const known = { node, address, version, instance, joinedAtMs, newestFormat };
           return { ...known, isLeader: node === leader, ...answered(answer, instance) };
         })
         .toSorted((a, b) => (a.node < b.node ? -1 : 1));

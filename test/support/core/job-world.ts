@@ -37,8 +37,8 @@ export class JobWorld extends World {
     return this.eventsOf(() => this.run({ type: "job.cancel", jobId, reason }));
   }
 
-  revive(jobId: string, again: boolean): Event[] {
-    return this.eventsOf(() => this.run({ type: "job.revive", jobId, again }));
+  revive(jobId: string, again: boolean, node = "n1"): Event[] {
+    return this.eventsOf(() => this.run({ type: "job.revive", jobId, node, again }));
   }
 
   /** Soft, as all that a job says. */

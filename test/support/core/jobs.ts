@@ -123,7 +123,7 @@ export function someJobCommand(state: State, { who, what, how }: Picks): JobComm
       return { type: "job.cancel", jobId, reason: "enough", ...(how % 3 > 0 && { from }) };
     }
     case 2:
-      return { type: "job.revive", jobId, again: how % 3 > 0 };
+      return { type: "job.revive", jobId, node: `n${who % 2}`, again: how % 3 > 0 };
     case 3:
     case 4:
       return { type: "job.progress", jobId };

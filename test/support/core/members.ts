@@ -1,4 +1,5 @@
 /** For tests: a few members that come and go, and what must hold of those that are there. */
+import { FORMATS } from "../../../src/core/formats.ts";
 import type { Introduction, MemberCommand } from "../../../src/core/members.ts";
 import type { State } from "../../../src/core/state.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
@@ -9,7 +10,7 @@ export function introduction(facts: Partial<Introduction> = {}): Introduction {
     instance: "i1",
     address: "10.0.0.1:7071",
     version: "0.1.0",
-    formats: [1, 1],
+    formats: FORMATS,
     lostAfterMs: 30_000,
     ...facts,
   };
@@ -26,6 +27,7 @@ export function someMemberCommand({ who, what, how }: MemberPick): MemberCommand
   const instance = `i${what % 2}`;
   if (how % 4 === 0) return { type: "node.leave", node };
   if (how % 4 === 1) return { type: "node.leave", node, instance };
+  if (how % 8 === 2) return { type: "node.finalize" };
   const lostAfterMs = [1000, 30_000][what % 2] ?? 0;
   return { type: "node.join", member: introduction({ node, instance, lostAfterMs }) };
 }
