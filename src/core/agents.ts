@@ -125,6 +125,11 @@ export function beat(state: State, agentId: string, nowMs: number): boolean {
   return true;
 }
 
+/** Whether its key was used, so that its callers have to bring it. */
+export function isBound({ agents }: State, agentId: string): boolean {
+  return agents.byId.get(agentId)?.isBound === true;
+}
+
 /** Whether it missed a heartbeat, and a heartbeat would bring it back. */
 export function isUnreachable({ agents }: State, agentId: string): boolean {
   return agents.byId.get(agentId)?.agent.status === "unreachable";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LIBRARY } from "../core/by.ts";
+import { LIBRARY, withAgentKey } from "../core/by.ts";
 import { BEATS } from "../core/limits.ts";
 import { memoryStore, MemoryMedium } from "../log/memory/store.ts";
 import { introduction } from "../../test/support/core/members.ts";
@@ -61,8 +61,24 @@ test("heartbeats that come together are one message, answered when the leader ha
   await clock.advance(BEATS.everyMs);
   expect(answers).toBe(200);
   expect(forwarder.commands).toBe(commands);
-  expect(forwarder.batches.map(({ agentIds }) => agentIds.length)).toEqual([100]);
+  expect(forwarder.batches.map(({ unboundAgentIds }) => unboundAgentIds.length)).toEqual([100]);
   for (const agentId of ids) expect(seenAtMs(leader, agentId)).toBeGreaterThan(1500);
+  await close();
+});
+
+test("an agent bound to its key since the member looked is for the leader to judge", async () => {
+  const { leader, close } = await openTwo();
+  const card = { name: "a", description: "", version: "", capabilities: [], tools: [] };
+  const facts = { card: { ...card, metadata: {} }, ttlMs: 30_000, keyHash: "its key" };
+  const { agentId } = await leader.execute({ type: "agent.register", ...facts }, LIBRARY);
+  const member = { node: "b", instance: "i-b" };
+  const unbound = { ...member, agentIds: [], unboundAgentIds: [agentId] };
+  expect(await leader.beatHere(unbound)).toEqual([]);
+  await leader.execute({ type: "agent.heartbeat", agentId }, withAgentKey(LIBRARY, "its key"));
+  expect(await leader.beatHere(unbound)).toEqual([agentId]);
+  expect(await leader.beatHere({ ...member, agentIds: [agentId], unboundAgentIds: [] })).toEqual(
+    [],
+  );
   await close();
 });
 

@@ -33,6 +33,7 @@ export interface BeatsOptions {
 interface Gathered {
   readonly answered: Promise<boolean>;
   readonly sinceMs: number;
+  readonly isBound: boolean;
   readonly settle: (isTaken: boolean) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -52,13 +53,14 @@ export class Beats {
 
   /**
    * Resolves with whether the leader has taken it: one that it refuses is asked for by itself.
-   * Undefined where there are too many.
+   * Undefined where there are too many. `isBound` says whether the agent was bound to its key when
+   * its caller was checked.
    */
-  take(agentId: string): Promise<boolean> | undefined {
+  take(agentId: string, isBound: boolean): Promise<boolean> | undefined {
     const known = this.#gathered.get(agentId);
     if (known) return known.answered;
     if (this.#gathered.size >= BEATS.batch) return undefined;
-    const gathered = newGathered(this.#options.clock.monotonicMs());
+    const gathered = newGathered(this.#options.clock.monotonicMs(), isBound);
     this.#gathered.set(agentId, gathered);
     if (this.#gathered.size === 1 && !this.#isSending) this.#soon();
     return gathered.answered;
@@ -102,7 +104,10 @@ export class Beats {
 
   async #ask(leader: string, batch: ReadonlyMap<string, Gathered>): Promise<void> {
     const { forwarder, node, instance } = this.#options;
-    const refused = await forwarder.beat(leader, { node, instance, agentIds: [...batch.keys()] });
+    const isKnownBound = (agentId: string) => batch.get(agentId)?.isBound === true;
+    const agentIds = [...batch.keys()].filter(isKnownBound);
+    const unboundAgentIds = [...batch.keys()].filter((agentId) => !isKnownBound(agentId));
+    const refused = await forwarder.beat(leader, { node, instance, agentIds, unboundAgentIds });
     const isRefused = new Set(refused);
     for (const [agentId, { settle }] of batch) settle(!isRefused.has(agentId));
   }
@@ -128,7 +133,7 @@ export class Beats {
   }
 }
 
-function newGathered(sinceMs: number): Gathered {
+function newGathered(sinceMs: number, isBound: boolean): Gathered {
   let settle: (isTaken: boolean) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const answered = new Promise<boolean>((resolve, reject) => {
@@ -137,5 +142,5 @@ function newGathered(sinceMs: number): Gathered {
   });
   // The callers that wait hear of it; without any, a failure concerns nobody.
   answered.catch(() => undefined);
-  return { answered, sinceMs, settle, fail };
+  return { answered, sinceMs, isBound, settle, fail };
 }

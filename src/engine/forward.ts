@@ -16,7 +16,13 @@ export interface Forwarded<C extends Command> {
 export interface BeatBatch {
   readonly node: string;
   readonly instance: string;
+  /** Agents that are bound to their keys. */
   readonly agentIds: readonly string[];
+  /**
+   * Agents that were bound to no key when the member checked their callers. A member may be behind:
+   * where one is bound by now, the leader checks the caller itself.
+   */
+  readonly unboundAgentIds: readonly string[];
 }
 
 export interface Forwarder {
@@ -31,7 +37,7 @@ export interface Forwarder {
   barrier(leader: string, signal?: AbortSignal): Promise<number>;
   /**
    * Resolves when the leader has taken them, and has proved that it leads; with those that it
-   * refused, because they are dead or nobody knows them.
+   * refused, because they are dead, unknown, or bound to a key by now.
    */
   beat(leader: string, batch: BeatBatch): Promise<readonly string[]>;
 }

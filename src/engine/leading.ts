@@ -2,7 +2,7 @@
  * One term of leading: decides commands, lets deadlines pass, and answers when the log has it.
  * It ends when an append fails, and is never used again.
  */
-import { beat, isUnreachable } from "../core/agents.ts";
+import { beat, isBound, isUnreachable } from "../core/agents.ts";
 import { ITSELF, ownBy, type By } from "../core/by.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
@@ -227,8 +227,11 @@ export class Leading implements Term {
     const { replica, time } = this.#options;
     const nowMs = time.quickMs();
     seeMember(replica.state, batch, nowMs);
-    const refused: string[] = [];
-    for (const agentId of batch.agentIds) {
+    const { agentIds, unboundAgentIds } = batch;
+    const refused = unboundAgentIds.filter((agentId) => isBound(replica.state, agentId));
+    const isRefused = new Set(refused);
+    for (const agentId of [...agentIds, ...unboundAgentIds]) {
+      if (isRefused.has(agentId)) continue;
       if (beat(replica.state, agentId, nowMs)) replica.observers?.heard(agentId);
       else if (isUnreachable(replica.state, agentId)) {
         // It recovers; a failure ends the term, and the next leader gives everybody a full ttl.

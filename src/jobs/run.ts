@@ -183,8 +183,9 @@ export class Run implements StreamWriter, StreamFill {
   }
 
   take(): readonly string[] {
-    // The event of its end says what was left, and nothing comes after its last entry.
-    if (this.isBudgetDue && !this.isOver) {
+    // The event of its end says what was left, and nothing comes after its last entry. A run that
+    // is lost with its term still writes it: the entries that spent it are in this batch.
+    if (this.isBudgetDue && !isTerminal(this.job.status)) {
       this.isBudgetDue = false;
       const body = JSON.stringify(countersOf(this.#entry.purse) ?? {});
       this.budgetAt = this.add({ atMs: this.job.startedAtMs, kind: "budget", body }).position;

@@ -21,6 +21,8 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { seed: 2, found: "a budget was written to a job's stream after its end" },
   { seed: 38, found: "a submit that came twice began a job twice" },
   { seed: 573, found: "a job whose stream was trimmed ran again without its input" },
+  { seed: 901709, found: "a node that closed wrote what a job spent, but not what was left" },
+  { seed: 902695, found: "a member that was behind took a heartbeat without the agent's key" },
 ];
 
 /** Of the simulator of a whole ARCP runtime. */

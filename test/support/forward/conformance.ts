@@ -108,7 +108,11 @@ export function forwarderConformance(open: () => Promise<ForwarderSetup>): void 
   test("heartbeats travel as one batch, an empty one too; the refused come back", async () => {
     await using setup = await open();
     const ids = Array.from({ length: 20_000 }, (_, i) => i.toString(16).padStart(32, "0"));
-    const batches = [ids, []].map((agentIds) => ({ node: "b", instance: "i1", agentIds }));
+    const member = { node: "b", instance: "i1" };
+    const batches = [
+      { ...member, agentIds: ids, unboundAgentIds: ids.slice(0, 2) },
+      { ...member, agentIds: [], unboundAgentIds: [] },
+    ];
     const refused: (readonly string[])[] = [];
     for (const batch of batches) refused.push(await setup.forwarder.beat("a", batch));
     expect(refused).toEqual([ids.slice(-1), []]);

@@ -60,9 +60,10 @@ export class MemberClient implements Forwarder {
     return Number(message.head);
   }
 
-  async beat(leader: string, { node, instance, agentIds }: BeatBatch): Promise<readonly string[]> {
+  async beat(leader: string, batch: BeatBatch): Promise<readonly string[]> {
+    const { agentIds, unboundAgentIds } = batch;
     const { message } = await callUnary(this.#channel(leader), beat, {
-      message: { node, instance, agentIds: [...agentIds] },
+      message: { ...batch, agentIds: [...agentIds], unboundAgentIds: [...unboundAgentIds] },
       timeoutMs: MEMBER_WIRE.beatMs,
       failsFast: true,
       isBackground: true,

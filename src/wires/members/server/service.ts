@@ -49,8 +49,8 @@ export function memberService(options: MemberServiceOptions): Handlers<typeof Me
     async barrier() {
       return create(BarrierResponseSchema, { head: BigInt(await target.barrierHere()) });
     },
-    async beat({ node, instance, agentIds }) {
-      const refused = await target.beatHere({ node, instance, agentIds });
+    async beat({ node, instance, agentIds, unboundAgentIds }) {
+      const refused = await target.beatHere({ node, instance, agentIds, unboundAgentIds });
       return create(BeatResponseSchema, { refusedAgentIds: [...refused] });
     },
     async greet() {
