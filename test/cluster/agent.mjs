@@ -1,4 +1,6 @@
-/** The agent of the members under test: it takes a moment, and says what it was given. */
+/** The agents of the members under test: they take the time they are told, and say their input. */
+// tidy-allow sleep: an agent at work takes its time
+import { setTimeout as pause } from "node:timers/promises";
 import { ArcpRuntime, processTransport, staticTokens } from "../../dist/lib/arcp.js";
 
 const { ARCP_TOKEN = "" } = process.env;
@@ -7,8 +9,12 @@ const runtime = new ArcpRuntime({
   runtime: { name: "echo", version: "1.0.0" },
   bearer: staticTokens({ [ARCP_TOKEN]: "daemon" }),
 });
-runtime.registerAgent("echo", async (input, job) => {
-  await job.log("info", "here");
-  return { echoed: input };
-});
+for (const name of ["echo", "steady"]) {
+  runtime.registerAgent(name, async (input, job) => {
+    await job.log("info", "here");
+    const { ms = 0 } = /** @type {{ ms?: number }} */ (input);
+    await pause(ms);
+    return { echoed: input };
+  });
+}
 runtime.accept(processTransport());

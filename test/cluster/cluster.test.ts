@@ -1,9 +1,12 @@
 /** Three members on a real Postgres, as processes. `npm run faults` goes on for longer. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
+import { decode, type Event } from "../../src/core/events.ts";
+import { postgresMoment } from "../../src/log/postgres/store.ts";
 import { systemClock } from "../../src/machine/clock.ts";
 import { callUnary } from "../../src/net/grpc/client.ts";
 import { GrpcChannel } from "../../src/net/grpc/client-channel.ts";
+import type { JobHandle } from "../../src/wires/arcp/client/job.ts";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { NO_TOKEN } from "../../src/wires/arcp/codec/messages.ts";
 import {
@@ -25,6 +28,35 @@ describe.skipIf(lacks("postgres"))("three members on one Postgres", () => {
   });
 
   afterAll(() => cluster.close());
+
+  function arcpOf({ url }: MemberProcess): string {
+    return `${url.replace("http", "ws")}/arcp`;
+  }
+
+  /** The lines that a job logs, as they come. */
+  function heard(job: JobHandle): string[] {
+    const lines: string[] = [];
+    const listen = async () => {
+      for await (const event of job.events()) {
+        if (event.kind === "log") lines.push(event.body.message);
+      }
+    };
+    void listen();
+    return lines;
+  }
+
+  /** Of the log itself. */
+  async function events(): Promise<readonly Event[]> {
+    const { flags } = cluster.store;
+    const { log, close } = postgresMoment({ url: flags[flags.indexOf("--log") + 1] ?? "" });
+    const { oldest } = await log.open();
+    const found: Event[] = [];
+    for await (const { first, entries } of log.read(oldest - 1)) {
+      found.push(...entries.map((text, n) => decode(text, first + n).event));
+    }
+    await close();
+    return found;
+  }
 
   async function http(path: string, body?: object): Promise<Record<string, unknown>> {
     const sent = body && {
@@ -97,6 +129,48 @@ describe.skipIf(lacks("postgres"))("three members on one Postgres", () => {
       body: JSON.stringify({ node: "a" }),
     });
     expect(answer.status).toBe(409);
+  });
+
+  test("a job that may begin again goes on at the next leader; each ends once", async () => {
+    const leader = await cluster.leader();
+    const [near, far] = cluster.members.filter((member) => member !== leader);
+    if (!near || !far) throw new Error("three members were started");
+    await using client = await ArcpClient.connect(arcpOf(near), { token: NO_TOKEN });
+    const steady = await client.submit({ agent: "steady", input: { ms: 3000 } });
+    const fragile = await client.submit({ agent: "echo", input: { ms: 600_000 } });
+    const [before, during] = [heard(steady), heard(fragile)];
+    await vi.waitFor(() => expect([...before, ...during]).toEqual(["here", "here"]), 30_000);
+    await leader.end();
+    // The client resumes its session where it was, and gets the frames of the new leader.
+    expect((await steady.ended).result).toEqual({ echoed: { ms: 3000 } });
+    // ARCP has no code for UNAVAILABLE; the log has.
+    const { error } = await fragile.ended;
+    expect(error).toMatchObject({ code: "INTERNAL_ERROR", message: `${leader.node} is gone` });
+    expect(before).toEqual(["here", "here"]);
+
+    // Another client goes on with the session at another member, with what it has not seen.
+    const again = await client.submit({ agent: "steady", input: { ms: 2000 } });
+    const resume = client.resumption;
+    if (!resume) throw new Error("the session can be resumed");
+    await near.end();
+    // While nobody leads a new connection is refused with 1013: try again.
+    await cluster.leader();
+    await using next = await ArcpClient.connect(arcpOf(far), { token: NO_TOKEN, resume });
+    expect((await next.job(again.id).ended).result).toEqual({ echoed: { ms: 2000 } });
+    for (const member of [leader, near]) await member.start();
+    await cluster.settled();
+
+    const endings = new Map<string, number>();
+    const restarts = new Map<string, string>();
+    for (const event of await events()) {
+      if (event.type === "job.moved") restarts.set(event.job.id, event.from);
+      if (event.type !== "job.ended") continue;
+      if (event.job.id === fragile.id) expect(event.job.code).toBe("UNAVAILABLE");
+      endings.set(event.job.id, (endings.get(event.job.id) ?? 0) + 1);
+    }
+    for (const { id } of [steady, fragile, again]) expect(endings.get(id)).toBe(1);
+    expect(restarts.get(steady.id)).toBe(leader.node);
+    expect(restarts.has(fragile.id)).toBe(false);
   });
 
   test("through kills and a stop nothing is lost, done twice, or seen out of order", async () => {

@@ -51,7 +51,9 @@ export class MemberProcess {
   async start(): Promise<void> {
     const home = join(this.#folder, this.node);
     const config = join(this.#folder, `${this.node}.toml`);
-    writeFileSync(config, `[agents.echo]\ncommand = ["${process.execPath}", "${AGENT}"]\n`);
+    const command = `command = ["${process.execPath}", "${AGENT}"]\n`;
+    const steady = `[agents.steady]\nrestart = "always"\n${command}`;
+    writeFileSync(config, `[agents.echo]\n${command}${steady}`);
     const free = ["--addr", ":0", "--http-addr", ":0", "--cluster-addr", ":0"];
     const place = ["--data-dir", join(home, "state"), ...this.#log, "--node", this.node];
     const quiet = ["--no-status-files", "--rate-limit", "0", "--log-level", "warn"];
