@@ -13,7 +13,8 @@ for (const name of ["echo", "steady"]) {
   runtime.registerAgent(name, async (input, job) => {
     await job.log("info", "here");
     const { ms = 0 } = /** @type {{ ms?: number }} */ (input);
-    await pause(ms);
+    // Without its daemon there is nobody to work for: the process ends.
+    await pause(ms, undefined, { ref: false });
     return { echoed: input };
   });
 }

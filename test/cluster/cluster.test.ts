@@ -48,13 +48,13 @@ describe.skipIf(lacks("postgres"))("three members on one Postgres", () => {
   /** Of the log itself. */
   async function events(): Promise<readonly Event[]> {
     const { flags } = cluster.store;
-    const { log, close } = postgresMoment({ url: flags[flags.indexOf("--log") + 1] ?? "" });
-    const { oldest } = await log.open();
+    const store = postgresMoment({ url: flags[flags.indexOf("--log") + 1] ?? "" });
+    const { oldest } = await store.log.open();
     const found: Event[] = [];
-    for await (const { first, entries } of log.read(oldest - 1)) {
+    for await (const { first, entries } of store.log.read(oldest - 1)) {
       found.push(...entries.map((text, n) => decode(text, first + n).event));
     }
-    await close();
+    await store.close();
     return found;
   }
 
