@@ -126,7 +126,7 @@ export function beat(state: State, agentId: string, nowMs: number): boolean {
 }
 
 /** Whether its key was used, so that its callers have to bring it. */
-export function isBound({ agents }: State, agentId: string): boolean {
+export function needsKey({ agents }: State, agentId: string): boolean {
   return agents.byId.get(agentId)?.isBound === true;
 }
 

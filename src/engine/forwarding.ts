@@ -4,7 +4,7 @@
  * command has a name of its own (core/requests.ts): one that was decided before gets that answer.
  */
 import { canBeat, type Actor } from "../core/acting.ts";
-import { isBound } from "../core/agents.ts";
+import { needsKey } from "../core/agents.ts";
 import { anothersAgent } from "../core/audit.ts";
 import { withRequestId, type By } from "../core/by.ts";
 import type { Clock } from "../core/clock.ts";
@@ -77,7 +77,7 @@ export class Forwarding {
     // That an operator speaks for another's agent is for the audit, which the leader keeps.
     const isAudited = by.isOperator && anothersAgent(state, agentId, by) !== undefined;
     const isHere = this.#leader() !== undefined && !isAudited && canBeat(state, actor);
-    return isHere ? this.#beats.take(agentId, isBound(state, agentId)) : undefined;
+    return isHere ? this.#beats.take(agentId, needsKey(state, agentId)) : undefined;
   }
 
   /** The caller with a name for its request: whoever leads then knows it by that. */

@@ -2,7 +2,7 @@
  * One term of leading: decides commands, lets deadlines pass, and answers when the log has it.
  * It ends when an append fails, and is never used again.
  */
-import { beat, isBound, isUnreachable } from "../core/agents.ts";
+import { beat, isUnreachable, needsKey } from "../core/agents.ts";
 import { ITSELF, ownBy, type By } from "../core/by.ts";
 import { refreshEntry, seeEntry, type Beat } from "../core/directory.ts";
 import { RollcallError } from "../core/errors.ts";
@@ -228,7 +228,7 @@ export class Leading implements Term {
     const nowMs = time.quickMs();
     seeMember(replica.state, batch, nowMs);
     const { agentIds, unboundAgentIds } = batch;
-    const refused = unboundAgentIds.filter((agentId) => isBound(replica.state, agentId));
+    const refused = unboundAgentIds.filter((agentId) => needsKey(replica.state, agentId));
     const isRefused = new Set(refused);
     for (const agentId of [...agentIds, ...unboundAgentIds]) {
       if (isRefused.has(agentId)) continue;

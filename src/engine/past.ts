@@ -24,7 +24,7 @@ export interface Past {
 
 export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Past> {
   const snapshot = await newestBefore(log, atMs);
-  const state = snapshot ? await restore(snapshot.chunks) : emptyState();
+  const state = snapshot ? await restore(oneATurn(snapshot.chunks)) : emptyState();
   let sequence = snapshot?.sequence ?? 0;
   try {
     for await (const { first, entries } of log.read(sequence)) {
@@ -45,6 +45,14 @@ export async function stateAt(log: Log, rules: Rules, atMs: number): Promise<Pas
     throw error;
   }
   return { state, sequence };
+}
+
+/** Chunks may be read ahead: without a turn between them others would wait for all at once. */
+async function* oneATurn(chunks: Snapshot["chunks"]): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    yield chunk;
+    await endOfTurn();
+  }
 }
 
 /** Everything the log still has whose text is wanted, oldest first. */

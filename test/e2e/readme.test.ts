@@ -20,7 +20,7 @@ test("the commands of the README's first screen do what it says", { timeout: 60_
   const env = environment(folder.path, { ...doors, XDG_STATE_HOME: folder.path });
   await using up = shell(shellBlock("start", [README]), env);
   const [, url] = await up.says(
-    /HTTP +(http:\S+)\n +gRPC .*\n[^]*?state +sqlite at .*\n +only this/,
+    /HTTP +(http:\S+)\n +gRPC .*\n[^]*?state +sqlite at .*\n +answers only this/,
   );
 
   const state = { ROLLCALL_URL: url, XDG_STATE_HOME: folder.path };

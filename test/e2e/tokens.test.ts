@@ -115,7 +115,8 @@ describe("a token", () => {
           body: expect.stringContaining(reason) as string,
         });
       }, SOON);
-      expect((await rollcall(["ls"], token)).stderr).toBe(`error: ${reason}\n`);
+      const { stderr } = await rollcall(["ls"], token);
+      expect(stderr.split("\n")[0]).toBe(`error: ${reason}`);
       const arcp = `${url.replace("http", "ws")}/arcp`;
       await expect(ArcpClient.connect(arcp, { token })).rejects.toThrow(reason);
       const watched = await watchHealth(port, token);
