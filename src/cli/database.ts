@@ -13,16 +13,23 @@ export const databaseFlags = {
 } as const;
 
 export interface DatabaseFlags {
-  readonly config?: string;
-  readonly dataDir?: string;
+  readonly config?: string | undefined;
+  readonly dataDir?: string | undefined;
 }
+
+/** Of a store that members share, as of `rollcall up`. */
+export const storeFlags = {
+  logDurability: textFlag("MODE", "strict or trust, as of `rollcall up` [strict]"),
+  logCredentialsFile: textFlag("FILE", "A file with the password for the log [PGPASSWORD]"),
+  natsMonitor: textFlag("URL,URL…", "Monitoring ports of all NATS servers"),
+  natsReplicas: textFlag("N", "How many NATS servers keep a log [3]"),
+} as const;
 
 /** Of commands for a log of any kind. */
 export const logFlags = {
   ...databaseFlags,
-  log: textFlag("URL", "Where the log is kept, if not in a file there: postgres://…"),
-  logDurability: textFlag("MODE", "strict or trust, as of `rollcall up` [strict]"),
-  logCredentialsFile: textFlag("FILE", "A file with the password for the log [PGPASSWORD]"),
+  log: textFlag("URL", "Where the log is kept, if not in a file there: postgres:, nats:"),
+  ...storeFlags,
 } as const;
 
 export type LogFlags = {

@@ -1,12 +1,15 @@
 /** Backups of the log that the configuration names, whatever holds it, and what they go into. */
 import { codeOf, invalidArgument } from "../core/errors.ts";
 import { backUpStore } from "../log/backup.ts";
+import type { Filling } from "../log/filling.ts";
 import type { LogRange } from "../log/log.ts";
-import type { Filling } from "../log/postgres/filling.ts";
-import { fillPostgres, postgresMoment, type PostgresStoreOptions } from "../log/postgres/store.ts";
+import { fillNats, natsMoment } from "../log/nats/store.ts";
+import { fillPostgres, postgresMoment } from "../log/postgres/store.ts";
 import type { BackupFacts } from "../log/sqlite/backup.ts";
 import { backUp } from "../log/sqlite/upkeep.ts";
-import type { LogConfig, PostgresConfig } from "./state-config.ts";
+import type { Store } from "../log/store.ts";
+import { natsOptions, postgresOptions } from "./store.ts";
+import type { LogConfig, SharedConfig } from "./state-config.ts";
 
 export interface LogBackup {
   readonly target: string;
@@ -26,24 +29,21 @@ export function backUpLog(log: LogConfig, options: LogBackup): Promise<BackupFac
         onProgress: (bytes, of) => onProgress(bytes, of, "bytes"),
       });
     case "postgres":
+    case "nats":
       return backUpStore({
-        from: postgresMoment(storeOptions(log, madeBy)),
+        from: () => momentOf(log, madeBy),
         target,
         madeBy,
         onProgress: ({ events, of }) => onProgress(events, of, "events"),
       });
-    case "nats":
-      throw invalidArgument(
-        "the daemon keeps its log in NATS: back it up by its own means (nats stream backup)",
-      );
     case "memory":
       throw invalidArgument("the daemon keeps its state in memory: there is nothing to back up");
   }
 }
 
 /** Where the log there stands; nothing where there is none, or one that is being filled. */
-export async function heldBy(log: PostgresConfig): Promise<LogRange | undefined> {
-  const store = postgresMoment(storeOptions(log, ""));
+export async function heldBy(log: SharedConfig): Promise<LogRange | undefined> {
+  const store = momentOf(log, "");
   try {
     return await store.log.open();
   } catch (error) {
@@ -54,12 +54,15 @@ export async function heldBy(log: PostgresConfig): Promise<LogRange | undefined>
   }
 }
 
-/** A log that other members will share, to be filled with what another one held. */
-export function fillingOf(log: PostgresConfig, writtenBy: string, logId?: string): Filling {
-  return fillPostgres(storeOptions(log, writtenBy), logId);
+function momentOf(log: SharedConfig, writtenBy: string): Store {
+  return log.kind === "nats"
+    ? natsMoment(natsOptions(log, writtenBy))
+    : postgresMoment(postgresOptions(log, writtenBy));
 }
 
-function storeOptions(log: PostgresConfig, writtenBy: string): PostgresStoreOptions {
-  const { url, durability, password } = log;
-  return { url, durability, writtenBy, ...(password && { password }) };
+/** A log that other members will share, to be filled with what another one held. */
+export function fillingOf(log: SharedConfig, writtenBy: string, logId?: string): Filling {
+  return log.kind === "nats"
+    ? fillNats(natsOptions(log, writtenBy), logId)
+    : fillPostgres(postgresOptions(log, writtenBy), logId);
 }

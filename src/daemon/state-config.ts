@@ -15,8 +15,10 @@ import { parsePostgresUrl } from "../log/postgres/url.ts";
 export type LogConfig =
   | { readonly kind: "memory" }
   | { readonly kind: "sqlite"; readonly path: string }
-  | PostgresConfig
-  | NatsConfig;
+  | SharedConfig;
+
+/** Of a log that several members share. */
+export type SharedConfig = PostgresConfig | NatsConfig;
 
 export interface PostgresConfig {
   readonly kind: "postgres";

@@ -1,13 +1,14 @@
 /** The store that the configuration chooses. */
 import { RollcallError } from "../core/errors.ts";
 import { memoryStore } from "../log/memory/store.ts";
-import { natsStore } from "../log/nats/store.ts";
-import { postgresStore } from "../log/postgres/store.ts";
+import { natsStore, type NatsStoreOptions } from "../log/nats/store.ts";
+import { postgresStore, type PostgresStoreOptions } from "../log/postgres/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import type { Store } from "../log/store.ts";
 import { closeFolder, makeFolder } from "../machine/folders.ts";
 import type { Config } from "./config.ts";
 import type { Logger } from "./logger.ts";
+import type { NatsConfig, PostgresConfig } from "./state-config.ts";
 
 export function storeOf({ dataDir, log }: Config, release: string, logger: Logger): Store {
   if (dataDir !== undefined) ownFolder(dataDir, logger);
@@ -18,22 +19,21 @@ export function storeOf({ dataDir, log }: Config, release: string, logger: Logge
       return memoryStore();
     case "sqlite":
       return sqliteStore({ path: log.path, writtenBy });
-    case "postgres": {
-      const { url, durability, password } = log;
-      return postgresStore({
-        url,
-        durability,
-        writtenBy,
-        onWarning,
-        ...(password && { password }),
-      });
-    }
-    case "nats": {
-      const { url, durability, monitors, replicas, credentials } = log;
-      const place = { url, monitors, replicas, ...(credentials && { credentials }) };
-      return natsStore({ ...place, durability, writtenBy, onWarning });
-    }
+    case "postgres":
+      return postgresStore({ ...postgresOptions(log, writtenBy), onWarning });
+    case "nats":
+      return natsStore({ ...natsOptions(log, writtenBy), onWarning });
   }
+}
+
+export function postgresOptions(log: PostgresConfig, writtenBy: string): PostgresStoreOptions {
+  const { url, durability, password } = log;
+  return { url, durability, writtenBy, ...(password && { password }) };
+}
+
+export function natsOptions(log: NatsConfig, writtenBy: string): NatsStoreOptions {
+  const { url, durability, monitors, replicas, credentials } = log;
+  return { url, durability, monitors, replicas, writtenBy, ...(credentials && { credentials }) };
 }
 
 /** Tasks and cards may hold secrets. */

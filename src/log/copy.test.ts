@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
 import { appendAt, newAppendId, put } from "../../test/support/log/append.ts";
+import { NatsCluster } from "../../test/support/nats/server.ts";
 import { PostgresServer } from "../../test/support/postgres/server.ts";
 import { backUpStore } from "./backup.ts";
 import { copyStore, digestOf } from "./copy.ts";
 import { memoryStore } from "./memory/store.ts";
+import type { Filling } from "./filling.ts";
+import { fillNats, natsMoment, natsStore } from "./nats/store.ts";
 import { fillPostgres, postgresMoment, postgresStore } from "./postgres/store.ts";
 import { sqliteStore } from "./sqlite/store.ts";
 import { beginRestore } from "./sqlite/upkeep.ts";
@@ -141,59 +144,105 @@ async function idAt({ log }: Store, sequence: number): Promise<string | undefine
   return undefined;
 }
 
-const hasServer = !lacks("postgres");
-let server: PostgresServer;
-let schemas = 0;
+interface Shared {
+  readonly kind: "postgres" | "nats";
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  /** The URL of a log that is not there yet. */
+  readonly newPlace: () => string;
+  readonly member: (url: string) => Store;
+  readonly moment: (url: string) => Store;
+  readonly fill: (url: string, options?: FillOptions) => Filling;
+  readonly emptyMark: unknown;
+}
+
+interface FillOptions {
+  readonly logId?: string;
+  readonly writtenBy?: string;
+}
+
+let places = 0;
+
+function postgres(): Shared {
+  let server: PostgresServer;
+  return {
+    kind: "postgres",
+    start: async () => void (server = await PostgresServer.start()),
+    stop: () => server.stop(),
+    newPlace: () => server.url(`copy_${(places += 1)}`),
+    member: (url) => postgresStore({ url }),
+    moment: (url) => postgresMoment({ url }),
+    fill: (url, { logId, ...options } = {}) => fillPostgres({ url, ...options }, logId),
+    emptyMark: 0,
+  };
+}
+
+function nats(): Shared {
+  let servers: NatsCluster;
+  const options = (url: string) => ({ url, monitors: servers.monitors });
+  return {
+    kind: "nats",
+    start: async () => void (servers = await NatsCluster.start()),
+    stop: () => servers.stop(),
+    newPlace: () => servers.url(`copy_${(places += 1)}`),
+    member: (url) => natsStore(options(url)),
+    moment: (url) => natsMoment(options(url)),
+    fill: (url, { logId, ...more } = {}) => fillNats({ ...options(url), ...more }, logId),
+    emptyMark: expect.any(Number),
+  };
+}
+
+const SHARED = [postgres(), nats()].filter(({ kind }) => !lacks(kind));
 
 beforeAll(async () => {
-  if (hasServer) server = await PostgresServer.start();
+  for (const { start } of SHARED) await start();
 }, 60_000);
 
 afterAll(async () => {
-  if (hasServer) await server.stop();
+  for (const { stop } of SHARED) await stop();
 });
 
-function newUrl(): string {
-  schemas += 1;
-  return server.url(`copy_${schemas}`);
-}
+describe.each(SHARED)("a copy into $kind and out of it", (shared) => {
+  const { newPlace, member: memberOf, moment: momentOf, fill, emptyMark } = shared;
 
-describe.skipIf(!hasServer)("a copy into a postgres and out of it", () => {
   test("holds the same; a backup of it is restored into a file", async () => {
     const from = await filled(fileStore());
     const { logId } = await from.log.open();
-    const url = newUrl();
-    const filling = fillPostgres({ url }, logId);
+    const place = newPlace();
+    const filling = fill(place, { logId });
     await copyStore(from, filling.store);
     await filling.commit();
-    const member = closedLater(postgresStore({ url }));
+    const member = closedLater(memberOf(place));
     expect(await member.log.open()).toMatchObject({ logId, head: 45, oldest: 11 });
     expect(await contentOf(member)).toEqual(await contentOf(from));
 
     const target = join(scratch(), "one.backup");
-    const backup = { from: postgresMoment({ url }), target, madeBy: "this test" };
+    const backup = { from: () => momentOf(place), target, madeBy: "this test" };
     const facts = await backUpStore(backup);
     expect(facts).toMatchObject({ logId, head: 45, madeBy: "this test" });
     expect(fs.readdirSync(join(target, ".."))).toEqual(["one.backup"]);
     const restoring = beginRestore(target, join(scratch(), "rollcall.db"));
     expect(await contentOf(restoring.store)).toEqual(await contentOf(member));
     await restoring.abandon();
-    const again = backUpStore({ ...backup, from: postgresMoment({ url }) });
+    const again = backUpStore({ ...backup, from: () => momentOf(place) });
     await expect(again).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
   });
 
-  test("is of one moment, whatever members write, trim and remove meanwhile", async () => {
-    const url = newUrl();
-    const member = await filled(closedLater(postgresStore({ url })));
+  test("is of one moment, whatever members write meanwhile", async () => {
+    const place = newPlace();
+    const member = await filled(closedLater(memberOf(place)));
+    const add = async (entry: string) => {
+      const streams = ["job/2", "job/3"].map((stream) => ({ stream, entries: [entry] }));
+      await put(member.log, { entries: [entry], streams }, (await member.log.open()).head);
+    };
+    await add("last");
     const before = await contentOf(member);
-    const moment = closedLater(postgresMoment({ url }));
+    const moment = closedLater(momentOf(place));
     await moment.log.open();
-    const { head, mark } = await member.log.open();
-    const streams = [{ stream: "job/2", entries: ["later"] }];
-    await member.log.append({ entries: ["later"], streams }, { head, mark }, { id: newAppendId() });
+    await add("later");
+    await member.streams.append("job/gone", ["later"]);
+    await member.streams.append("job/new", ["later"]);
     await member.log.saveSnapshot({ sequence: 46, chunks: ["new"] });
-    await member.log.truncate(46);
-    await member.streams.remove("job/1", "ünïcode");
     const to = fileStore();
     await copyStore(moment, to);
     expect(await contentOf(to)).toEqual(before);
@@ -203,23 +252,23 @@ describe.skipIf(!hasServer)("a copy into a postgres and out of it", () => {
 
   test("is all or nothing: no member opens one that was cut off, and it is run again", async () => {
     const from = await filled(memoryStore());
-    const url = newUrl();
-    const cut = fillPostgres({ url, writtenBy: "a restore" });
+    const place = newPlace();
+    const cut = fill(place, { writtenBy: "a restore" });
     await copyStore(from, cut.store);
     await cut.store.close();
-    const member = closedLater(postgresStore({ url }));
+    const member = closedLater(memberOf(place));
     const refused = {
       code: "WRONG_STATE",
       message: expect.stringContaining("a restore") as string,
     };
     await expect(member.log.open()).rejects.toMatchObject(refused);
-    await expect(closedLater(postgresMoment({ url })).log.open()).rejects.toMatchObject(refused);
+    await expect(closedLater(momentOf(place)).log.open()).rejects.toMatchObject(refused);
 
-    const again = fillPostgres({ url });
+    const again = fill(place);
     await copyStore(from, again.store);
     await again.commit();
     expect(await contentOf(member)).toEqual(await contentOf(from));
-    const third = fillPostgres({ url });
+    const third = fill(place);
     const taken = third.store.log.open();
     await expect(taken).rejects.toMatchObject({ code: "ALREADY_EXISTS" });
     await third.abandon();
@@ -227,23 +276,83 @@ describe.skipIf(!hasServer)("a copy into a postgres and out of it", () => {
   });
 
   test("that is given up leaves an empty log; a second one fences the first", async () => {
-    const url = newUrl();
-    const first = fillPostgres({ url });
+    const place = newPlace();
+    const first = fill(place);
     await filled(first.store);
-    const second = fillPostgres({ url });
+    const second = fill(place);
     await second.store.log.open();
     const at = { head: 0, mark: 0 };
     const late = first.store.log.append({ entries: ["late"] }, at, { id: newAppendId() });
     await expect(late).rejects.toMatchObject({ code: "DIVERGED" });
     await expect(first.commit()).rejects.toMatchObject({ code: "DIVERGED" });
     await second.abandon();
-    const member = closedLater(postgresStore({ url }));
-    expect(await member.log.open()).toMatchObject({ head: 0, mark: 0, oldest: 1 });
+    const member = closedLater(memberOf(place));
+    expect(await member.log.open()).toMatchObject({ head: 0, mark: emptyMark, oldest: 1 });
     await put(member.log, { entries: ["mine"] }, 0);
   });
 
   test("needs a log that is there", async () => {
-    const nowhere = closedLater(postgresMoment({ url: newUrl() }));
+    const nowhere = closedLater(momentOf(newPlace()));
     await expect(nowhere.log.open()).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});
+
+describe.each(SHARED.filter(({ kind }) => kind === "postgres"))("a moment of $kind", (shared) => {
+  test("keeps what members truncate and remove meanwhile", async () => {
+    const place = shared.newPlace();
+    const member = await filled(closedLater(shared.member(place)));
+    const before = await contentOf(member);
+    const moment = closedLater(shared.moment(place));
+    await moment.log.open();
+    await member.log.saveSnapshot({ sequence: 45, chunks: ["new"] });
+    await member.log.truncate(45);
+    await member.streams.remove("job/1", "ünïcode");
+    const to = fileStore();
+    await copyStore(moment, to);
+    expect(await contentOf(to)).toEqual(before);
+  });
+});
+
+describe.each(SHARED.filter(({ kind }) => kind === "nats"))("a moment of $kind", (shared) => {
+  test("lacks what members trim and remove meanwhile, and nothing else", async () => {
+    const place = shared.newPlace();
+    const member = await filled(closedLater(shared.member(place)));
+    await member.streams.append("job/3", ["a", "b", "c"]);
+    const before = await contentOf(member);
+    const moment = closedLater(shared.moment(place));
+    await moment.log.open();
+    await member.streams.append("job/3", ["d", "e"]);
+    await member.streams.trim("job/3", 4);
+    await member.streams.trim("job/1", 2);
+    await member.streams.append("job/1", ["four"]);
+    await member.streams.remove("ünïcode", "job/2");
+    await member.streams.append("job/2", ["another life"]);
+    const to = fileStore();
+    await copyStore(moment, to);
+    const first = before.findIndex((each) => typeof each === "object" && "stream" in Object(each));
+    expect(await contentOf(to)).toEqual([
+      ...before.slice(0, first),
+      { stream: "job/1", oldest: 3, head: 3 },
+      "three",
+      { stream: "job/3", oldest: 4, head: 3 },
+      { stream: "job/gone", oldest: 3, head: 2 },
+    ]);
+  });
+
+  test("that members truncate is given up, and a backup begins anew", async () => {
+    const place = shared.newPlace();
+    const member = await filled(closedLater(shared.member(place)));
+    const moment = closedLater(shared.moment(place));
+    await moment.log.open();
+    await member.log.saveSnapshot({ sequence: 45, chunks: ["new"] });
+    await member.log.truncate(44);
+    await expect(copyStore(moment, fileStore())).rejects.toMatchObject({ code: "OUT_OF_RANGE" });
+    const moments = [moment, shared.moment(place)];
+    const target = join(scratch(), "one.backup");
+    const from = () => moments.shift() ?? memoryStore();
+    expect(await backUpStore({ from, target, madeBy: "this test" })).toMatchObject({ head: 45 });
+    const restoring = beginRestore(target, join(scratch(), "rollcall.db"));
+    expect(await contentOf(restoring.store)).toEqual(await contentOf(member));
+    await restoring.abandon();
   });
 });

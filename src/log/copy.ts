@@ -16,7 +16,10 @@ import type { Log, LogPosition, LogRange, StoredSnapshot } from "./log.ts";
 import type { Store } from "./store.ts";
 import type { StreamAppend, Streams } from "./streams.ts";
 
-/** What a store holds, for reading: nobody writes to it meanwhile, or it shows one moment. */
+/**
+ * What a store holds, for reading: nobody writes to it meanwhile, or it shows one moment. It may
+ * reject with OUT_OF_RANGE where its store forgets what is read; another moment may go.
+ */
 export interface StoreContent {
   readonly log: Pick<Log, "open" | "read" | "loadSnapshot">;
   readonly streams: Pick<Streams, "ranges" | "read">;
@@ -179,9 +182,14 @@ class Copy {
       for (let at = 0; at < oldest - 1; at += APPEND_LENGTH) {
         await this.#say(stream, padding(Math.min(oldest - 1 - at, APPEND_LENGTH)));
       }
+      let read = oldest - 1;
       for await (const { entries } of streams.read(stream, oldest - 1)) {
+        read += entries.length;
         this.#digest.add(entries);
         for (const part of partsOf(entries)) await this.#say(stream, part);
+      }
+      if (read < head) {
+        throw new RollcallError("OUT_OF_RANGE", `stream ${stream} was removed while it was read`);
       }
       if (oldest === 1) continue;
       await this.#flush();

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
 import { PostgresServer } from "../support/postgres/server.ts";
-import { daemon, run, scratch, type Running } from "./programs.ts";
+import { member } from "./members.ts";
+import { run, scratch } from "./programs.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -18,32 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   if (hasServer) await server.stop();
 });
-
-interface Member {
-  readonly up: Running;
-  readonly url: string;
-  /** Its folder. */
-  readonly state: string;
-  /** What a command at this daemon prints. */
-  readonly rollcall: (...args: readonly string[]) => Promise<string>;
-}
-
-async function member(node: string, log: string, ...more: readonly string[]): Promise<Member> {
-  const home = scratch();
-  const state = join(home.path, "state");
-  const place = ["--data-dir", state, "--log", log, "--node", node];
-  const { up, url } = await daemon(...place, "--no-status-files", ...more);
-  onTestFinished(async () => {
-    await up[Symbol.asyncDispose]();
-    home[Symbol.dispose]();
-  });
-  const rollcall = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await run([...args, "--url", url]);
-    if (code !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
-    return stdout;
-  };
-  return { up, url, state, rollcall };
-}
 
 describe.skipIf(!hasServer)("daemons on one Postgres", () => {
   test("the second takes over when the first is killed; tokens rise, nothing is lost", async () => {
@@ -100,61 +75,5 @@ describe.skipIf(!hasServer)("daemons on one Postgres", () => {
     expect(seen.events).toContain("agent.registered");
     const places = Object.entries(seen).filter(([, text]) => /hunter2|"wrong"/.test(text));
     expect(places).toEqual([]);
-  });
-
-  test("a daemon's file is moved there, backed up there, and restored elsewhere", async () => {
-    const home = scratch();
-    onTestFinished(() => home[Symbol.dispose]());
-    const data = join(home.path, "state");
-    const own = ["--data-dir", data];
-    const { up, url } = await daemon(...own, "--no-status-files");
-    const at = async (...args: readonly string[]) => (await run([...args, "--url", url])).stdout;
-    const agent = (await at("agents", "register", "worker")).trim();
-    const token = Number(await at("leases", "acquire", "key", "--agent", agent));
-    const to = server.url("moved");
-    const early = await run(["migrate", "--to", to, ...own]);
-    expect(early).toMatchObject({ code: 4, stderr: expect.stringContaining("in use") as string });
-    await up[Symbol.asyncDispose]();
-
-    const moved = await run(["migrate", "--to", to, ...own, "--json"]);
-    expect(moved).toMatchObject({ code: 0 });
-    expect(JSON.parse(moved.stdout)).toMatchObject({
-      to,
-      head: expect.any(Number) as number,
-      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-    });
-    for (const command of [
-      ["up", "--addr", ":0", "--http-addr", ":0"],
-      ["migrate", "--to", to],
-    ]) {
-      const refused = await run([...command, ...own]);
-      expect(refused.code).not.toBe(0);
-      expect(refused.stderr).toContain(`was moved to ${to}`);
-    }
-    const first = await member("first", to);
-    expect(await first.rollcall("leases", "list", "--json")).toContain(agent);
-
-    const file = join(home.path, "cluster.backup");
-    const log = ["--log", to, "--data-dir", join(home.path, "other")];
-    expect(await run(["backup", file, ...log])).toMatchObject({ code: 0 });
-    const later = Number(await first.rollcall("leases", "acquire", "later", "--agent", agent));
-    expect(later).toBeGreaterThan(token);
-    const taken = await run(["restore", file, "--yes", ...log]);
-    expect(taken).toMatchObject({ code: 4 });
-    expect(taken.stderr).toContain("is not empty");
-
-    const again = ["--log", server.url("again"), "--data-dir", join(home.path, "other")];
-    expect(await run(["restore", file, "--yes", ...again])).toMatchObject({ code: 0 });
-    const file2 = ["--data-dir", join(home.path, "one-machine")];
-    expect(await run(["restore", file, "--yes", ...file2])).toMatchObject({ code: 0 });
-    const second = await member("second", server.url("again"));
-    const { url: third, up: alone } = await daemon(...file2, "--no-status-files");
-    onTestFinished(() => alone[Symbol.asyncDispose]());
-    const acquire = ["leases", "acquire", "later", "--agent", agent];
-    const tokens = [
-      await vi.waitFor(() => second.rollcall(...acquire), { timeout: 20_000, interval: 200 }),
-      (await run([...acquire, "--url", third])).stdout,
-    ];
-    for (const each of tokens) expect(Number(each)).toBeGreaterThan(later);
   });
 });

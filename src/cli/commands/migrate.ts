@@ -2,13 +2,13 @@
 import { buildCommand } from "@stricli/core";
 import { invalidArgument } from "../../core/errors.ts";
 import { fillingOf, heldBy } from "../../daemon/copies.ts";
-import type { PostgresConfig } from "../../daemon/state-config.ts";
+import type { SharedConfig } from "../../daemon/state-config.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import { moveCopy } from "../../engine/copies.ts";
 import type { LogRange } from "../../log/log.ts";
 import { ownFile, type OwnFile } from "../../log/sqlite/upkeep.ts";
 import type { Context } from "../context.ts";
-import { databaseFlags, databaseOf, logFlags, stateOf, withProgress } from "../database.ts";
+import { databaseFlags, databaseOf, stateOf, storeFlags, withProgress } from "../database.ts";
 import type { DatabaseFlags } from "../database.ts";
 import { jsonFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
@@ -18,33 +18,36 @@ interface Flags extends DatabaseFlags {
   readonly to?: string;
   readonly logDurability?: string;
   readonly logCredentialsFile?: string;
+  readonly natsMonitor?: string;
+  readonly natsReplicas?: string;
   readonly json?: boolean;
 }
 
 export const migrate = buildCommand<Flags, [], Context>({
   docs: about(
-    "Move the log of a daemon from its file to a database that several members share. Stop the\n" +
+    "Move the log of a daemon from its file to a store that several members share. Stop the\n" +
       "daemon first. Everything is copied, with its sequences, read back and compared, and the\n" +
       "state that both make is compared. Then the file is marked: no daemon opens it again, and\n" +
       "each says where the log is now. Cut off half-way, it is run once more.",
     { call: "rollcall migrate --to postgres://me@db/rollcall", does: "into the schema rollcall" },
     { call: "rollcall migrate --to postgres://db/x?schema=fleet", does: "into another schema" },
+    { call: "rollcall migrate --to nats://a,b,c/fleet", does: "into NATS" },
   ),
   parameters: {
     flags: {
       ...databaseFlags,
-      to: textFlag("URL", "Where the log goes: postgres://…"),
-      logDurability: logFlags.logDurability,
-      logCredentialsFile: logFlags.logCredentialsFile,
+      to: textFlag("URL", "Where the log goes: postgres://… or nats://…"),
+      ...storeFlags,
       json: jsonFlag,
     },
   },
-  async func({ to: url, json, logDurability, logCredentialsFile, ...flags }) {
+  async func({ to: url, json, config, dataDir, ...flags }) {
     if (url === undefined) throw invalidArgument("--to is missing: say where the log goes");
-    const path = await databaseOf(this, flags);
-    const { log } = await stateOf(this, { log: url, logDurability, logCredentialsFile });
-    if (log.kind !== "postgres") {
-      throw invalidArgument(`${url} is no database that members share: give --to postgres://…`);
+    const path = await databaseOf(this, { config, dataDir });
+    const { log } = await stateOf(this, { ...flags, log: url });
+    if (log.kind !== "postgres" && log.kind !== "nats") {
+      const mend = "give --to postgres://… or --to nats://…";
+      throw invalidArgument(`${url} is no store that members share: ${mend}`);
     }
     const writtenBy = `rollcall ${releaseVersion()}`;
     const file = ownFile(path, writtenBy);
@@ -73,7 +76,7 @@ export const migrate = buildCommand<Flags, [], Context>({
 interface Move {
   readonly file: OwnFile;
   readonly range: LogRange;
-  readonly log: PostgresConfig;
+  readonly log: SharedConfig;
   readonly writtenBy: string;
 }
 

@@ -7,7 +7,7 @@ import { rules } from "../../core/rules.ts";
 import type { State } from "../../core/state.ts";
 import { statusOf, type Token } from "../../core/tokens.ts";
 import { fillingOf } from "../../daemon/copies.ts";
-import type { PostgresConfig } from "../../daemon/state-config.ts";
+import type { SharedConfig } from "../../daemon/state-config.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import { restoreCopy } from "../../engine/copies.ts";
 import { load } from "../../engine/replica.ts";
@@ -32,8 +32,9 @@ export const restore = buildCommand<Flags, [string], Context>({
       "What happened since the backup is lost. Fencing tokens and terms go on above all that\n" +
       "can have been handed out since. Bearer tokens that were revoked since would be good\n" +
       "again: those that are in the backup are listed, and you are asked.\n" +
-      "With --log postgres://… it goes into an empty schema of a database, as another log: a\n" +
-      "member that belonged to the old one is started with --accept-loss once.",
+      "With --log postgres://… it goes into an empty schema of a database, with --log nats://…\n" +
+      "into streams that are not there yet, as another log: a member that belonged to the old\n" +
+      "one is started with --accept-loss once.",
     { call: "rollcall restore rollcall.backup", does: "asks first" },
     { call: "rollcall restore rollcall.backup --data-dir DIR", does: "to look at it elsewhere" },
     { call: "rollcall restore rollcall.backup --yes", does: "in a script" },
@@ -47,9 +48,6 @@ export const restore = buildCommand<Flags, [string], Context>({
     const file = resolve(name);
     const { log, dataDir } = await stateOf(this, flags);
     if (log.kind === "sqlite") return intoFile(this, { file, yes, path: log.path });
-    if (log.kind === "nats") {
-      throw invalidArgument("a log in NATS is restored by its own means: nats stream restore");
-    }
     if (log.kind === "memory" || dataDir === undefined) {
       throw invalidArgument("the daemon keeps its state in memory: there is no place for a backup");
     }
@@ -87,7 +85,7 @@ async function intoFile(context: Context, { file, yes, path }: Request): Promise
 async function intoLog(
   context: Context,
   { file, yes, path }: Request,
-  log: PostgresConfig,
+  log: SharedConfig,
 ): Promise<void> {
   makeFolder(dirname(path), 0o700);
   const filling = fillingOf(log, `rollcall ${releaseVersion()}`);

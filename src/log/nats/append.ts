@@ -34,8 +34,8 @@ import type { Heads } from "./heads.ts";
 import { NATS } from "./limits.ts";
 import { subjectOf } from "./names.ts";
 import { expecting, send } from "./send.ts";
-import type { LogEnd, NatsSession } from "./session.ts";
-import { logHeaders } from "./stored.ts";
+import type { NatsSession } from "./session.ts";
+import { logHeaders, type LogEnd } from "./stored.ts";
 
 interface LogAppend {
   readonly batch: AppendBatch;

@@ -8,12 +8,13 @@
  */
 import { randomInt, randomUUID } from "node:crypto";
 import { RollcallError } from "../../core/errors.ts";
+import { FILLING } from "../filling.ts";
 import type { Connection } from "./driver.ts";
 import { damaged, NAME_TAKEN, NO_STREAM, otherLog, Refused } from "./failure.ts";
 import type { Names } from "./names.ts";
 import { logHeaders } from "./stored.ts";
 
-const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 1;
 /** The first that writes several messages at once, all or none. */
 const OLDEST_SERVER = [2, 12] as const;
 /** Far from each other, and far below 2^53. */
@@ -56,6 +57,8 @@ export interface LayoutOptions {
   /** Of the log that this store has had open. */
   readonly logId: string | undefined;
   readonly replicas: number;
+  /** Of a log that this store fills: the id that it gets. */
+  readonly filledId?: string;
 }
 
 export interface OpenedLayout {
@@ -82,6 +85,16 @@ export async function openLayout(
   return { logId: found, infos: [info, snapshots] };
 }
 
+/** Of a log that is there already: nothing is made. */
+export async function lookAtLayout(
+  connection: Connection,
+  options: LayoutOptions,
+): Promise<OpenedLayout> {
+  const info = await infoOf(connection, options.names.stream);
+  if (info) return { logId: checkOurs(info, options), infos: [info] };
+  throw new RollcallError("NOT_FOUND", `NATS at ${options.place} holds no log`);
+}
+
 function checkServer(connection: Connection, place: string): void {
   const { version } = connection.facts;
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -92,7 +105,10 @@ function checkServer(connection: Connection, place: string): void {
 }
 
 /** Nothing when there is no such stream. */
-async function infoOf(connection: Connection, stream: string): Promise<StreamInfo | undefined> {
+export async function infoOf(
+  connection: Connection,
+  stream: string,
+): Promise<StreamInfo | undefined> {
   try {
     return await connection.call<StreamInfo>(`STREAM.INFO.${stream}`);
   } catch (error) {
@@ -101,7 +117,9 @@ async function infoOf(connection: Connection, stream: string): Promise<StreamInf
   }
 }
 
-function checkOurs({ config }: StreamInfo, { place, names, writtenBy }: LayoutOptions): string {
+/** Gives the id of the log. */
+export function checkOurs({ config }: StreamInfo, options: LayoutOptions): string {
+  const { place, names, writtenBy, filledId } = options;
   const { metadata = {} } = config;
   const logId = metadata["rollcall-log"];
   if (logId === undefined) {
@@ -112,7 +130,14 @@ function checkOurs({ config }: StreamInfo, { place, names, writtenBy }: LayoutOp
     );
   }
   const version = Number(metadata["rollcall-schema"]);
-  if (version <= SCHEMA_VERSION) return logId;
+  if (version <= SCHEMA_VERSION || filledId !== undefined) return logId;
+  if (version === FILLING) {
+    throw new RollcallError(
+      "WRONG_STATE",
+      `NATS at ${place} is being filled by a restore or a move that has not ended, of ` +
+        `${metadata["rollcall-written-by"]}: wait for it, or run it again`,
+    );
+  }
   throw new RollcallError(
     "STORAGE_TOO_NEW",
     `NATS at ${place} was written by ${metadata["rollcall-written-by"]} with schema ${version}; ` +
@@ -122,7 +147,7 @@ function checkOurs({ config }: StreamInfo, { place, names, writtenBy }: LayoutOp
 
 /** Members that start together make it once: the settings of the others differ, by the id. */
 async function make(connection: Connection, options: LayoutOptions): Promise<StreamInfo> {
-  const { names, replicas, writtenBy } = options;
+  const { names, replicas, writtenBy, filledId } = options;
   const common = {
     storage: "file",
     retention: "limits",
@@ -141,8 +166,8 @@ async function make(connection: Connection, options: LayoutOptions): Promise<Str
     first_seq: randomInt(1, FIRST_SEQUENCES),
     republish: { src: names.log, dest: names.heardRule },
     metadata: {
-      "rollcall-log": randomUUID(),
-      "rollcall-schema": String(SCHEMA_VERSION),
+      "rollcall-log": filledId ?? randomUUID(),
+      "rollcall-schema": String(filledId === undefined ? SCHEMA_VERSION : FILLING),
       "rollcall-written-by": writtenBy,
     },
   });

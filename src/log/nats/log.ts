@@ -15,11 +15,11 @@ import type {
 import type { Writer } from "../writer.ts";
 import { damaged, isPassing } from "./failure.ts";
 import { locate, pageOf, type Range } from "./locate.ts";
-import { changeMeta, readMeta } from "./meta.ts";
+import { changeMeta, newestMeta, readMeta } from "./meta.ts";
 import { News, type Seen } from "./news.ts";
-import type { LogEnd, NatsSession } from "./session.ts";
+import type { NatsSession } from "./session.ts";
 import { keysOf, Snapshots } from "./snapshots.ts";
-import { entriesOf, firstOf, type StoredMessage } from "./stored.ts";
+import { entriesOf, firstOf, type LogEnd, type StoredMessage } from "./stored.ts";
 
 export class NatsLog implements Log {
   readonly shared = true;
@@ -108,7 +108,8 @@ export class NatsLog implements Log {
   }
 
   async #missing(after: number): Promise<RollcallError> {
-    if ((await this.#oldest()) > after + 1) {
+    const { meta } = await newestMeta(this.#session);
+    if (meta.oldest > after + 1) {
       return new RollcallError("OUT_OF_RANGE", `the log was truncated after ${after}`);
     }
     return damaged(this.#session.place, `entry ${after + 1} of the log is missing`);
@@ -221,5 +222,6 @@ const END: Omit<StoredMessage, "subject" | "sequence"> = {
   logId: "",
   trimmed: 0,
   life: "",
+  hasMore: false,
   data: new Uint8Array(),
 };

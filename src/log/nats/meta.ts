@@ -28,7 +28,13 @@ interface ReadMeta {
   readonly sequence: number;
 }
 
+/** Of the moment that a store shows, or of now. */
 export async function readMeta(session: NatsSession): Promise<ReadMeta> {
+  const { moment } = session;
+  return moment ? { meta: moment.meta, sequence: 0 } : newestMeta(session);
+}
+
+export async function newestMeta(session: NatsSession): Promise<ReadMeta> {
   const message = await session.lastOf(session.names.meta);
   if (!message) return { meta: { oldest: 1, snapshots: [] }, sequence: 0 };
   const meta = JSON.parse(Buffer.from(message.data).toString()) as Meta;

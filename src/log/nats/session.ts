@@ -15,16 +15,17 @@ import { retried, waited } from "../retry.ts";
 import { connect, type Connection, type Message } from "./driver.ts";
 import { checkDurability } from "./durability.ts";
 import { damaged, isPassing, natsError, NO_MESSAGE, otherLog, Refused } from "./failure.ts";
-import { openLayout, PURGED } from "./layout.ts";
+import { lookAtLayout, openLayout, PURGED, type LayoutOptions } from "./layout.ts";
 import { NATS } from "./limits.ts";
+import type { Moment } from "./moment.ts";
 import { Spots } from "./spots.ts";
 import { namesOf, type Names } from "./names.ts";
 import { batchProblem, roomFor } from "./room.ts";
-import { decodedOf, lastIdOf, storedOf } from "./stored.ts";
-import type { EncodedMessage, StoredMessage } from "./stored.ts";
+import { decodedOf, endOf, storedOf } from "./stored.ts";
+import type { EncodedMessage, LogEnd, StoredMessage } from "./stored.ts";
 import type { NatsUrl } from "./url.ts";
 
-export interface SessionOptions {
+export interface NatsSessionOptions {
   readonly url: NatsUrl;
   readonly credentials?: () => Promise<string>;
   readonly durability: Durability;
@@ -34,13 +35,10 @@ export interface SessionOptions {
   readonly writtenBy: string;
   /** Of what an operator should know and nobody has to wait for. */
   readonly onWarning: (message: string) => void;
-}
-
-/** Where the log stands, by its last message. */
-export interface LogEnd {
-  readonly head: number;
-  readonly mark: number;
-  readonly lastId: string;
+  /** Of a log that this store fills, how it is begun; absent: one is made, where there is none. */
+  readonly opening?: typeof openLayout;
+  /** Of a store that reads what was there when it was opened, and writes nothing. */
+  readonly takeMoment?: (session: NatsSession) => Promise<Moment>;
 }
 
 export class NatsSession {
@@ -48,16 +46,17 @@ export class NatsSession {
   readonly names: Names;
   readonly onWarning: (message: string) => void;
   readonly spots = new Spots();
-  readonly #options: SessionOptions;
+  readonly #options: NatsSessionOptions;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #connections = new Map<"writes" | "reads", Promise<Connection>>();
   #logId: string | undefined;
   #end: LogEnd | undefined;
+  #moment: Moment | undefined;
   #appendBytes = LOG.sharedAppendBytes - NATS.headerBytes;
   #closed: Promise<void> | undefined;
 
-  constructor(options: SessionOptions) {
+  constructor(options: NatsSessionOptions) {
     this.#options = options;
     this.place = options.url.description;
     this.names = namesOf(options.url.name);
@@ -99,21 +98,32 @@ export class NatsSession {
     if (end.mark > (this.#end?.mark ?? 0)) this.#end = end;
   }
 
+  /** What it shows, if that is a moment. */
+  get moment(): Moment | undefined {
+    return this.#moment;
+  }
+
   async open(readMeta: () => Promise<number>): Promise<LogRange> {
     if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
-    const { writtenBy, replicas, durability, monitors, url } = this.#options;
+    const { durability, monitors, url, takeMoment } = this.#options;
+    const { opening = takeMoment ? lookAtLayout : openLayout } = this.#options;
     return this.run(async (connection) => {
       this.#appendBytes = roomFor(connection, this.place);
-      const layout = { place: this.place, names: this.names, writtenBy, replicas };
-      const { logId, infos } = await openLayout(connection, { ...layout, logId: this.#logId });
-      if (this.#logId === undefined) {
+      const { logId, infos } = await opening(connection, this.layoutOptions);
+      if (this.#logId === undefined && !takeMoment) {
         this.#warn(await checkDurability({ infos, durability, monitors, url }));
         this.#warn(await batchProblem(connection, this.names));
       }
       this.#logId = logId;
+      if (takeMoment) this.#moment ??= await takeMoment(this);
       const [{ head, mark, lastId }, oldest] = await Promise.all([this.look(), readMeta()]);
       return { head, mark, lastId, oldest, logId };
     });
+  }
+
+  get layoutOptions(): LayoutOptions {
+    const { writtenBy, replicas } = this.#options;
+    return { place: this.place, names: this.names, writtenBy, replicas, logId: this.#logId };
   }
 
   #warn(problem: string): void {
@@ -122,6 +132,7 @@ export class NatsSession {
 
   /** The end of the log as its leader has it. */
   async look(): Promise<LogEnd> {
+    if (this.#moment) return this.#moment.end;
     const endsMs = performance.now() + NATS.lagMs;
     for (;;) {
       const message = await this.lastOf(this.names.log);
@@ -140,6 +151,11 @@ export class NatsSession {
   /** The last message of a subject, by the leader; nothing when there is none. */
   lastOf(subject: string, stream = this.names.stream): Promise<StoredMessage | undefined> {
     return this.#message(stream, { last_by_subj: subject });
+  }
+
+  /** The message at a sequence, by the leader. */
+  messageAt(sequence: number): Promise<StoredMessage | undefined> {
+    return this.#message(this.names.stream, { seq: sequence });
   }
 
   /** The first message of a subject from a sequence on, by the leader. */
@@ -187,6 +203,9 @@ export class NatsSession {
 
   /** Once. */
   once<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    if (this.#options.takeMoment) {
+      return Promise.reject(new RollcallError("STORAGE_READ_ONLY", "this store only reads"));
+    }
     return this.#counted(async () => work(await this.#connected("writes")));
   }
 
@@ -252,8 +271,4 @@ export class NatsSession {
 
 interface GotMessage {
   readonly message: EncodedMessage;
-}
-
-function endOf(message: StoredMessage): LogEnd {
-  return { head: message.head, mark: message.sequence, lastId: lastIdOf(message) };
 }

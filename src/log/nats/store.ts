@@ -16,15 +16,19 @@
  * An append that writes to streams as well is an atomic batch of messages. The mark is the sequence
  * of the last message of the log, and the fence: the leader takes an append only right after it.
  */
+import { randomUUID } from "node:crypto";
 import type { Durability } from "../durability.ts";
+import type { Filling } from "../filling.ts";
 import type { Store } from "../store.ts";
 import { Writer } from "../writer.ts";
 import { appendToLog, appendToStreams } from "./append.ts";
 import { natsError } from "./failure.ts";
+import { abandonFilling, endFilling, openFilling } from "./filling.ts";
 import { forget } from "./forget.ts";
 import { Heads } from "./heads.ts";
 import { NatsLog } from "./log.ts";
-import { NatsSession } from "./session.ts";
+import { momentOf } from "./moment.ts";
+import { NatsSession, type NatsSessionOptions } from "./session.ts";
 import { NatsStreams } from "./streams.ts";
 import { parseNatsUrl } from "./url.ts";
 
@@ -48,8 +52,35 @@ export interface NatsStoreOptions {
 const REPLICAS = 3;
 
 export function natsStore(options: NatsStoreOptions): Store {
+  return storeOf(sessionOf(options));
+}
+
+/** What a log that is there holds at the moment that it is opened, for reading. */
+export function natsMoment(options: NatsStoreOptions): Store {
+  return storeOf(sessionOf(options, { takeMoment: momentOf }));
+}
+
+/** An empty log to be filled, under the id of another one or its own. */
+export function fillNats(options: NatsStoreOptions, logId: string = randomUUID()): Filling {
+  const session = sessionOf(options, {
+    opening: (connection, layout) => openFilling(connection, layout, logId),
+  });
+  const store = storeOf(session);
+  const end = async (by: typeof endFilling) => {
+    if (session.logId !== "") {
+      await session.run((connection) => by(connection, session.layoutOptions, logId));
+    }
+    await store.close();
+  };
+  return { store, commit: () => end(endFilling), abandon: () => end(abandonFilling) };
+}
+
+function sessionOf(
+  options: NatsStoreOptions,
+  use: Pick<NatsSessionOptions, "takeMoment" | "opening"> = {},
+): NatsSession {
   const { credentials, monitors = [], replicas = REPLICAS } = options;
-  const session = new NatsSession({
+  return new NatsSession({
     url: parseNatsUrl(options.url),
     ...(credentials && { credentials }),
     durability: options.durability ?? "strict",
@@ -57,7 +88,11 @@ export function natsStore(options: NatsStoreOptions): Store {
     replicas,
     writtenBy: options.writtenBy ?? "rollcall",
     onWarning: options.onWarning ?? (() => undefined),
+    ...use,
   });
+}
+
+function storeOf(session: NatsSession): Store {
   const heads = new Heads(session);
   const writer = new Writer({
     appendToLog: (call) => appendToLog(session, heads, call),

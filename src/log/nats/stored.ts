@@ -25,6 +25,8 @@ export interface StoredMessage {
   readonly logId: string;
   readonly trimmed: number;
   readonly life: string;
+  /** Whether others follow it that were written with it. */
+  readonly hasMore: boolean;
   readonly data: Uint8Array;
 }
 
@@ -73,12 +75,24 @@ function stored(
     logId: header("Rc-Log"),
     trimmed: Number(header("Rc-Trimmed")),
     life: header("Rc-Life"),
+    hasMore: header("Nats-Batch-Id") !== "" && header("Nats-Batch-Commit") === "",
   };
 }
 
 /** The append that wrote the head after this message. */
 export function lastIdOf({ count, id, previous }: StoredMessage): string {
   return count > 0 ? id : previous;
+}
+
+/** Where the log stands, by its last message. */
+export interface LogEnd {
+  readonly head: number;
+  readonly mark: number;
+  readonly lastId: string;
+}
+
+export function endOf(message: StoredMessage): LogEnd {
+  return { head: message.head, mark: message.sequence, lastId: lastIdOf(message) };
 }
 
 export function firstOf({ head, count }: StoredMessage): number {

@@ -15,6 +15,7 @@ import { headOf, lastMessages } from "./heads.ts";
 import type { StreamInfo } from "./layout.ts";
 import { NATS } from "./limits.ts";
 import { locate, pageOf } from "./locate.ts";
+import { lastOf } from "./moment.ts";
 import { streamOf, subjectOf, subjectsOf } from "./names.ts";
 import type { NatsSession } from "./session.ts";
 import { entriesOf, firstOf, type StoredMessage } from "./stored.ts";
@@ -59,7 +60,7 @@ export class NatsStreams implements Streams {
     this.#session.checkOpen();
     const what = `stream ${stream}`;
     const subject = subjectOf(this.#session.names, stream);
-    const last = await this.#session.lastOf(subject);
+    const last = await lastOf(this.#session, subject);
     const { head: through, trimmed } = headOf(last);
     checkReach(what, after, trimmed + 1);
     if (!last || after >= through) return;
@@ -91,7 +92,8 @@ export class NatsStreams implements Streams {
   }
 
   async #missing(stream: string, after: number): Promise<RollcallError> {
-    const { oldest, head } = await this.range(stream);
+    const subject = subjectOf(this.#session.names, stream);
+    const { oldest, head } = rangeOf(await this.#session.lastOf(subject));
     if (oldest > after + 1 || head <= after) {
       return new RollcallError("OUT_OF_RANGE", `stream ${stream} was truncated after ${after}`);
     }
@@ -101,7 +103,7 @@ export class NatsStreams implements Streams {
 
   async range(stream: string): Promise<StreamRange> {
     this.#session.checkOpen();
-    return rangeOf(await this.#session.lastOf(subjectOf(this.#session.names, stream)));
+    return rangeOf(await lastOf(this.#session, subjectOf(this.#session.names, stream)));
   }
 
   async *ranges(prefix: string): AsyncGenerator<NamedRange> {
@@ -112,6 +114,14 @@ export class NatsStreams implements Streams {
       .map((subject) => ({ subject, stream: streamOf(names, subject) }))
       .filter(({ stream }) => stream.startsWith(prefix))
       .toSorted((a, b) => Buffer.compare(Buffer.from(a.stream), Buffer.from(b.stream)));
+    if (this.#session.moment) {
+      // One by one: trimming goes on meanwhile.
+      for (const { subject, stream } of found) {
+        const message = await lastOf(this.#session, subject);
+        if (message) yield { stream, ...rangeOf(message) };
+      }
+      return;
+    }
     for (let at = 0; at < found.length; at += NATS.listStreams) {
       const asked = found.slice(at, at + NATS.listStreams);
       const all = asked.map(({ subject }) => subject);

@@ -10,22 +10,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { RollcallError } from "../../core/errors.ts";
+import { FILLING } from "../filling.ts";
 import type { LogRange } from "../log.ts";
-import type { Store } from "../store.ts";
 import type { Connection } from "./driver.ts";
 import { otherLog } from "./failure.ts";
-import { FILLING, lookAtSchema, openSchema, quoted, readHead } from "./schema.ts";
+import { lookAtSchema, openSchema, quoted, readHead } from "./schema.ts";
 import type { SchemaOptions } from "./schema.ts";
 import { SCHEMA_VERSION } from "./tables.ts";
-
-/** A store that is being filled. */
-export interface Filling {
-  readonly store: Store;
-  /** All of it is there: from now on it is a log. */
-  commit(): Promise<void>;
-  /** Leaves an empty log. */
-  abandon(): Promise<void>;
-}
 
 const TABLES = ["log", "stream", "journal", "garbage", "snapshot", "chunk"];
 

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { RollcallError } from "../../core/errors.ts";
+import { FILLING } from "../filling.ts";
 import type { LogRange } from "../log.ts";
 import type { Connection } from "./driver.ts";
 import { damaged, sqlState } from "./failure.ts";
@@ -20,12 +21,6 @@ export interface SchemaOptions {
   /** Whether it is this store that fills it. */
   readonly isFilling?: boolean;
 }
-
-/**
- * A log that is being filled (filling.ts) has a version that no program knows: nobody opens it
- * half-way, and what is left of a copy that did not come to its end is not taken for a log.
- */
-export const FILLING = 1_000_000;
 
 /** Older ones lack what the statements need. */
 const OLDEST_SERVER = 130_000;

@@ -12,11 +12,12 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Durability } from "../durability.ts";
+import type { Filling } from "../filling.ts";
 import type { Store } from "../store.ts";
 import { Writer } from "../writer.ts";
 import { appendToLog, appendToStreams } from "./append.ts";
 import { postgresError } from "./failure.ts";
-import { abandonFilling, endFilling, openFilling, type Filling } from "./filling.ts";
+import { abandonFilling, endFilling, openFilling } from "./filling.ts";
 import { forget } from "./forget.ts";
 import { PostgresLog } from "./log.ts";
 import { PostgresSession, type PostgresSessionOptions } from "./session.ts";
