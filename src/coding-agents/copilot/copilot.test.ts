@@ -1,10 +1,7 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { useStage } from "../../../test/support/coding-agents/in-process.ts";
 import { factOf } from "../hooks/fact.ts";
 import { copilotDialect } from "./dialect.ts";
-import { lastWords, presenceAtEnd } from "./events.ts";
+import { presenceAtEnd } from "./events.ts";
 
 const event = (type: string, data: object = {}, seconds = 10) =>
   JSON.stringify({ type, data, timestamp: `2026-11-17T06:51:${seconds}.000Z` });
@@ -87,21 +84,33 @@ describe("the events that it writes down", () => {
     expect(presenceAtEnd([...lines, ...others])).toMatchObject({ ...presence, sinceMs });
   });
 
-  test("tell nothing once the turn came to its own end", () => {
+  test("tell nothing of a turn that came to its own end without a word", () => {
     const lines = [began, requested, answered, event("assistant.turn_end")];
     expect(presenceAtEnd(lines)).toBeUndefined();
     expect(presenceAtEnd([])).toBeUndefined();
   });
 
-  test("have the last words of an answer, not of the one before", () => {
-    const said = event("assistant.message", { content: "Shall I?" });
-    expect(lastWords([began, said, event("assistant.turn_end")])).toBe("Shall I?");
-    expect(lastWords([began, said, began, event("abort")])).toBeUndefined();
+  test.each([
+    ["ask", "I looked at it. Shall I?", { question: { kind: "text", text: "Shall I?" } }],
+    ["ask nothing", "Done.", {}],
+  ])("have the last words of an answer, which %s", (_, content, question) => {
+    const said = event("assistant.message", { content });
+    const ended = event("assistant.turn_end", {}, 11);
+    const answer = { state: "answered", sinceMs, ...question };
+    expect(presenceAtEnd([began, said, ended])).toEqual(answer);
+    const ofSubagent = { content: "Shall we?", parentToolCallId: "c" };
+    expect(presenceAtEnd([began, said, event("assistant.message", ofSubagent), ended])).toEqual(
+      answer,
+    );
+    expect(presenceAtEnd([began, said, ended, event("assistant.turn_start", {}, 12)])).toEqual({
+      state: "busy",
+      sinceMs: sinceMs + 2000,
+      isEvent: true,
+    });
   });
 });
 
 describe("a payload", () => {
-  const stage = useStage();
   const circumstances = { id: "1", order: 1, atMs: 1 };
   const factFor = (payload: object) =>
     factOf(copilotDialect.translate?.(payload), circumstances, copilotDialect);
@@ -125,13 +134,5 @@ describe("a payload", () => {
       options: ["Red", "Blue"],
       tool: "AskUserQuestion",
     });
-  });
-
-  test("of a turn's end is told with the last words, from what was written down", () => {
-    const transcript_path = join(stage.home, "events.jsonl");
-    const payload = { hook_event_name: "Stop", session_id: "s", transcript_path };
-    expect(factFor(payload)?.question).toBeUndefined();
-    writeFileSync(transcript_path, event("assistant.message", { content: "Done. Shall I go on?" }));
-    expect(factFor(payload)?.question).toEqual({ kind: "text", text: "Shall I go on?" });
   });
 });

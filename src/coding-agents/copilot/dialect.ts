@@ -4,13 +4,11 @@
  * person is asked is a notification, with the command. Its SubagentStart does not say what it is.
  *
  * A subagent calls itself by an id of its own, and names the session as its parent. What an answer
- * ended with no hook tells: it is the last that was written down of the session.
+ * ended with no hook tells: see events.ts.
  */
 import { field } from "../../core/text.ts";
 import { HOOK_TIMEOUT, retold, type HookDialect } from "../hooks/dialect.ts";
 import { questionOf } from "../hooks/question.ts";
-import { tailOf } from "../hooks/tail.ts";
-import { lastWords } from "./events.ts";
 import { formOf } from "./form.ts";
 
 export const copilotDialect: HookDialect = {
@@ -28,7 +26,7 @@ export const copilotDialect: HookDialect = {
   translate(payload) {
     const keys = ["parent_agent_id", "session_id", "sessionId"];
     const session_id = keys.map((key) => field(payload, key)).find((id) => id !== undefined);
-    return retold(payload, { session_id, ...wordsAtStop(payload) });
+    return retold(payload, { session_id });
   },
   promptOf: (prompt) => prompt,
   questionOf: (tool, input) => {
@@ -36,11 +34,3 @@ export const copilotDialect: HookDialect = {
     return form ? { ...form, tool } : questionOf(tool, input);
   },
 };
-
-function wordsAtStop(payload: unknown): object {
-  const path = field(payload, "transcript_path");
-  const isStop = field(payload, "hook_event_name") === "Stop";
-  return isStop && typeof path === "string"
-    ? { last_assistant_message: lastWords(tailOf(path)) }
-    : {};
-}

@@ -4,7 +4,11 @@
  * words of an answer. Read from the end, back to where the turn began:
  *
  *   a request without its end ──▶ waiting      abort, a request that was cancelled ──▶ idle
- *   session.error ──▶ failed                   anything else in a turn ──▶ busy
+ *   session.error ──▶ failed                   words, then the turn's end ──▶ answered
+ *                                              anything else in a turn ──▶ busy
+ *
+ * It may write a turn's end down seconds after the hook of that end has run. So that a turn began
+ * contradicts no later hook, and whether it is over the hook tells: one turn may follow another.
  *
  * Of several that were asked for at once each has its own end. A subagent's turns are not those of
  * its session, but its requests are.
@@ -12,7 +16,7 @@
 import { field, parseJson, wordOf } from "../../core/text.ts";
 import { TEXT } from "../hooks/limits.ts";
 import type { Presence } from "../hooks/presence.ts";
-import type { HookQuestion } from "../hooks/question.ts";
+import { questionAtEnd, type HookQuestion } from "../hooks/question.ts";
 import { formOf } from "./form.ts";
 
 interface CopilotEvent {
@@ -21,12 +25,13 @@ interface CopilotEvent {
   readonly sinceMs: number;
 }
 
-/** Nothing where the hooks know better: the turn has come to its own end. */
 export function presenceAtEnd(lines: readonly string[]): Presence | undefined {
   const ended = new Map<unknown, number>();
   let isOver = false;
-  /** Since the last answer it works. */
+  /** Since the last answer to a request it works. */
   let answered: Presence | undefined;
+  /** Its own last words. */
+  let words: Presence | undefined;
   for (const { type, data, sinceMs } of backwards(lines)) {
     switch (type) {
       case "abort":
@@ -52,25 +57,23 @@ export function presenceAtEnd(lines: readonly string[]): Presence | undefined {
         else if (!isOver) return { state: "waiting", sinceMs, question: request.question };
         break;
       }
+      case "assistant.message":
+        if (!isOfSubagent(data)) words ??= wordsOf(data, sinceMs);
+        break;
       case "assistant.turn_end":
         if (!isOfSubagent(data)) isOver = true;
         break;
       case "assistant.turn_start":
         if (isOfSubagent(data)) break;
-        return isOver ? undefined : (answered ?? { state: "busy", sinceMs });
+        return isOver ? words : (answered ?? { state: "busy", sinceMs, isEvent: true });
     }
   }
-  return isOver ? undefined : answered;
+  return isOver ? words : answered;
 }
 
-/** The last words of the answer with which a turn came to its end. */
-export function lastWords(lines: readonly string[]): string | undefined {
-  for (const { type, data } of backwards(lines)) {
-    if (type === "assistant.turn_start") return undefined;
-    const words = field(data, "content");
-    if (type === "assistant.message" && typeof words === "string") return words;
-  }
-  return undefined;
+function wordsOf(data: unknown, sinceMs: number): Presence {
+  const question = questionAtEnd(field(data, "content"));
+  return { state: "answered", sinceMs, ...(question && { question }) };
 }
 
 function* backwards(lines: readonly string[]): Iterable<CopilotEvent> {

@@ -10,7 +10,8 @@ import { WITNESS } from "./limits.ts";
 import type { HookQuestion } from "./question.ts";
 import type { HookSession } from "./session.ts";
 
-export type PresenceState = "busy" | "waiting" | "idle" | "failed" | "gone";
+/** Answered: a turn came to its own end, with words that may ask something. */
+export type PresenceState = "busy" | "waiting" | "idle" | "answered" | "failed" | "gone";
 
 export interface Presence {
   readonly state: PresenceState;
@@ -33,6 +34,8 @@ export function believedAtMs(
   heardMs = session.activityMs,
 ): number | undefined {
   if (!disagrees(session, presence)) return undefined;
+  // The hooks have said that the turn is over: these are its words.
+  if (presence.state === "answered") return presence.sinceMs;
   if (presence.sinceMs < session.activityMs) {
     return presence.isEvent ? undefined : heardMs + WITNESS.graceMs;
   }
@@ -44,20 +47,31 @@ function isHalfKnown({ state, failure }: Presence): boolean {
   return state === "waiting" || (state === "failed" && failure === undefined);
 }
 
-function disagrees(session: HookSession, { state }: Presence): boolean {
+function disagrees(session: HookSession, presence: Presence): boolean {
   if (session.isOver) return false;
-  switch (state) {
+  switch (presence.state) {
     case "busy":
       return session.task?.state !== "working";
     case "waiting":
       return !isAskedByDialog(session);
     case "idle":
       return session.task?.state === "working" || isAskedByDialog(session);
+    case "answered":
+      return isAnswer(session, presence) && !isAtRestWith(session, presence);
     case "failed":
       return session.task?.state !== "failed";
     case "gone":
       return true;
   }
+}
+
+/** Whether it is that of the last prompt, and of a turn that the hooks have said to be over. */
+function isAnswer({ heard, promptedMs = 0 }: HookSession, { sinceMs }: Presence): boolean {
+  return heard?.what === "Stop" && sinceMs >= promptedMs;
+}
+
+function isAtRestWith(session: HookSession, { question }: Presence): boolean {
+  return session.isAtRest && session.question?.text === question?.text;
 }
 
 /** A question in the middle of a turn, not one with which an answer ended. */

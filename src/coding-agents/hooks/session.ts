@@ -37,6 +37,8 @@ export interface HookSession {
   readonly goal?: { readonly summary: string; readonly atMs: number };
   /** The prompt of this turn. */
   readonly prompt?: string;
+  /** When a prompt was heard of last. */
+  readonly promptedMs?: number;
   readonly task?: HookTask;
   readonly question?: HookQuestion;
   /** Of the tool call that the question is about. */
@@ -154,6 +156,8 @@ function present(session: HookSession, fact: Fact): HookSession {
       return isAskedByDialog(session) || session.task?.state === "working"
         ? resting(session)
         : session;
+    case "answered":
+      return stopped(session, fact);
     case "failed":
       return failed(session, fact);
     case "gone":
@@ -221,6 +225,7 @@ function prompted(session: HookSession, fact: Fact): HookSession {
     session.goal ?? (prompt === undefined ? undefined : { summary: prompt, atMs: fact.atMs });
   const next = opened({
     ...rest,
+    promptedMs: fact.atMs,
     ...(prompt !== undefined && { prompt }),
     ...(goal && { goal }),
   });

@@ -70,15 +70,16 @@ export class HookStage {
     });
   }
 
+  /** With `late_ms` in it the event happened so long before it was written down. */
   #write(id: string, event: unknown): void {
-    const timestamp = new Date(this.nowMs).toISOString();
+    const timestamp = new Date(this.#beganMs(event)).toISOString();
     appendFileSync(eventsPath(id), `${JSON.stringify({ ...(event as object), timestamp })}\n`);
   }
 
   /** With `late_ms` in its payload the hook began so long before it was heard. */
   #hook(host: HookHost, pid: number, payload: unknown): void {
     this.#hooks += 1;
-    const beganMs = this.nowMs - Number(field(payload, "late_ms") ?? 0);
+    const beganMs = this.#beganMs(payload);
     const order = this.#orderAt(beganMs) + this.#hooks;
     const circumstances = {
       id: `${String(order).padStart(16, "0")}-${this.#hooks}`,
@@ -88,8 +89,7 @@ export class HookStage {
       ...(host === "codex" && this.#threads.size > 0 && { isShared: true }),
     };
     const dialect = DIALECTS[host];
-    const given = { ...(payload as object), ...(host === "copilot" && writtenDown(payload)) };
-    const told = dialect.translate?.(given) ?? given;
+    const told = dialect.translate?.(payload) ?? payload;
     const fact = factOf(told, circumstances, dialect);
     if (!fact) return;
     const session = { host, sessionId: sessionIdOf(told) ?? "", now: () => this.nowMs };
@@ -102,6 +102,10 @@ export class HookStage {
     const nowOrder = () => this.#orderAt(this.nowMs);
     const witness = this.#witness(host, session.sessionId);
     this.#sidecars.set(folder, new Sidecar({ ...session, token: "t", runs, nowOrder, witness }));
+  }
+
+  #beganMs(told: unknown): number {
+    return this.nowMs - Number(field(told, "late_ms") ?? 0);
   }
 
   #orderAt(ms: number): number {
@@ -125,10 +129,4 @@ export class HookStage {
 
 function eventsPath(sessionId: string): string {
   return join(process.env["XDG_STATE_HOME"] ?? "", `${sessionId}.jsonl`);
-}
-
-/** Where it says that it writes its session down. */
-function writtenDown(payload: unknown): object {
-  const id = field(payload, "session_id");
-  return typeof id === "string" ? { transcript_path: eventsPath(id) } : {};
 }
