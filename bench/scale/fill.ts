@@ -104,7 +104,10 @@ async function fillNouns(engine: Engine, agentIds: readonly string[]): Promise<r
     } as const;
     await engine.execute({ type: "policy.set", policy: { id: `policy-${i}`, ...rule } }, LIBRARY);
   });
-  await inGroups(upTo(RETENTION.questions), (i) => askPerson(engine, i, agentAt(i)));
+  // Of the others: those that hold leases are at work, among few agents as among many.
+  await inGroups(upTo(RETENTION.questions), (i) =>
+    askPerson(engine, i, agentAt(i % 10 === 0 ? i + 1 : i)),
+  );
   await inGroups(upTo(COUNT.entries), (i) => enterDirectory(engine, i));
   return taskIds;
 }

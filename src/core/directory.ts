@@ -17,7 +17,9 @@ import { ownerOf } from "./by.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
 import { Holdings } from "./shares.ts";
+import { SortedList } from "./sorted-list.ts";
 import type { State } from "./state.ts";
+import { byText } from "./text.ts";
 
 /** How far an entry can be trusted, the least first. */
 export const TIERS = ["unverified", "reachable", "owner", "signed"] as const;
@@ -88,8 +90,20 @@ export interface DirectoryRecord {
   readonly timer: Slot<string>;
 }
 
+/** An entry keeps its place while it is here. */
+export function byRegistration(a: DirectoryRecord, b: DirectoryRecord): number {
+  return a.entry.registeredAtMs - b.entry.registeredAtMs || byText(a.entry.url, b.entry.url);
+}
+
 export class Directory {
   readonly byUrl = new Map<string, DirectoryRecord>();
+  /** Those of each tier, the first to come first. */
+  readonly byTier: Readonly<Record<Tier, SortedList<DirectoryRecord>>> = {
+    unverified: new SortedList(byRegistration),
+    reachable: new SortedList(byRegistration),
+    owner: new SortedList(byRegistration),
+    signed: new SortedList(byRegistration),
+  };
   readonly bySource = new IndexBy();
   readonly byOrigin = new IndexBy();
   readonly deadlines = new Heap<string>();
@@ -171,7 +185,10 @@ export function evolveDirectory(state: State, event: DirectoryEvent): void {
       const record = known(directory, event.entry.url);
       weigh(directory, event.entry, lengthOf(event.entry) - lengthOf(record.entry));
       if (record.entry.card !== event.entry.card) directory.revision += 1;
+      const isMoved = record.entry.tier !== event.entry.tier;
+      if (isMoved) directory.byTier[record.entry.tier].delete(record);
       record.entry = event.entry;
+      if (isMoved) directory.byTier[record.entry.tier].add(record);
       record.seenAtMs = Math.max(record.seenAtMs, event.entry.lastHeartbeatAtMs);
       if (event.entry.intervalMs === 0) directory.deadlines.remove(record.timer);
       else directory.deadlines.move(record.timer, deadlineOf(state, record));
@@ -179,7 +196,9 @@ export function evolveDirectory(state: State, event: DirectoryEvent): void {
     }
     case "directory.evicted":
     case "directory.removed": {
-      const { entry, timer } = known(directory, event.url);
+      const record = known(directory, event.url);
+      const { entry, timer } = record;
+      directory.byTier[entry.tier].delete(record);
       if (entry.card) directory.revision += 1;
       directory.deadlines.remove(timer);
       directory.byUrl.delete(entry.url);
@@ -199,7 +218,9 @@ export function restoreEntry({ directory }: State, { entry, tokenHash }: KeptEnt
   const { url, source, origin, lastHeartbeatAtMs: seenAtMs } = entry;
   const timer = directory.deadlines.add(seenAtMs + entry.ttlMs, url);
   if (entry.intervalMs === 0) directory.deadlines.remove(timer);
-  directory.byUrl.set(url, { entry, tokenHash, seenAtMs, timer });
+  const record = { entry, tokenHash, seenAtMs, timer };
+  directory.byUrl.set(url, record);
+  directory.byTier[entry.tier].add(record);
   if (entry.card) directory.revision += 1;
   directory.bySource.add(source, url);
   directory.byOrigin.add(origin, url);

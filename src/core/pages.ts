@@ -48,7 +48,7 @@ export interface ItemPage<T> {
 }
 
 /** How an item stands to a place: negative before it, 0 at it. */
-function against<T>(order: Order<T>, item: T, { atMs, key }: ListPlace): number {
+export function against<T>(order: Order<T>, item: T, { atMs, key }: ListPlace): number {
   return order.atMs(item) - atMs || byText(order.key(item), key);
 }
 

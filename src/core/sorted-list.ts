@@ -106,6 +106,30 @@ export class SortedList<Item> {
   }
 }
 
+/** The items of sorted lists, which have none in common, in order: it costs what is taken of it. */
+export function* merged<Item>(
+  lists: Iterable<Iterable<Item>>,
+  compare: (a: Item, b: Item) => number,
+): Generator<Item> {
+  const heads = new SortedList<MergeHead<Item>>((a, b) => compare(a.item, b.item));
+  const take = (rest: Iterator<Item>) => {
+    const next = rest.next();
+    if (!next.done) heads.add({ item: next.value, rest });
+  };
+  for (const list of lists) take(list[Symbol.iterator]());
+  for (let [head] = heads.from(); head; [head] = heads.from()) {
+    yield head.item;
+    heads.delete(head);
+    take(head.rest);
+  }
+}
+
+/** The first item of a list that was not taken yet, and those behind it. */
+interface MergeHead<Item> {
+  readonly item: Item;
+  readonly rest: Iterator<Item>;
+}
+
 /** The place of the first that has reached it: all behind it have reached it, too. */
 export function firstOf<T>(all: readonly T[], hasReached: (each: T) => boolean): number {
   let low = 0;

@@ -47,6 +47,7 @@ import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import {
   isWantedEntry,
   entryPage,
+  tierPage,
   type DirectoryFilters,
   type DirectoryPage,
   type DirectoryPageBounds,
@@ -175,6 +176,13 @@ export class DirectoryService {
     ...filters
   }: DirectoryQuery): Promise<DirectoryPage & { sequence: number }> {
     if (q.trim() !== "") return this.#search(q, { ...filters, limit, cursor });
+    const { skill, tag, tier } = filters;
+    if (skill === undefined && tag === undefined && limit !== undefined) {
+      return this.#engine.read(({ directory }, sequence) => ({
+        ...tierPage(directory, { tier, limit, cursor }),
+        sequence,
+      }));
+    }
     const { making, sequence } = await this.#engine.read((state, at) => ({
       making: entriesOf(state, filters),
       sequence: at,

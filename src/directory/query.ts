@@ -1,6 +1,15 @@
 /** Filters and pages of the directory. */
-import { type Order, pageOf } from "../core/pages.ts";
-import { TIERS, type DirectoryEntry, type Tier } from "../core/directory.ts";
+import { against, cursorOf, type Order, pageOf, placeIn } from "../core/pages.ts";
+import {
+  byRegistration,
+  entryAsSeen,
+  TIERS,
+  type Directory,
+  type DirectoryEntry,
+  type DirectoryRecord,
+  type Tier,
+} from "../core/directory.ts";
+import { merged } from "../core/sorted-list.ts";
 import { shownCardOf } from "./shown-card.ts";
 
 export interface DirectoryFilters {
@@ -10,6 +19,8 @@ export interface DirectoryFilters {
   /** Of this tier at least; `reachable` where nothing is said. */
   readonly tier?: Tier | undefined;
 }
+
+const DEFAULT_TIER: Tier = "reachable";
 
 export interface DirectoryPageBounds {
   readonly limit?: number | undefined;
@@ -25,7 +36,7 @@ export interface DirectoryPage {
 
 export function isWantedEntry(
   entry: DirectoryEntry,
-  { skill, tag, tier = "reachable" }: DirectoryFilters,
+  { skill, tag, tier = DEFAULT_TIER }: DirectoryFilters,
 ) {
   if (TIERS.indexOf(entry.tier) < TIERS.indexOf(tier)) return false;
   if (skill === undefined && tag === undefined) return true;
@@ -53,4 +64,25 @@ export function entryPage(
 ): DirectoryPage {
   const { items, ...page } = pageOf(entries, ORDER, { limit, cursor });
   return { entries: items, ...page };
+}
+
+interface TierQuery extends DirectoryPageBounds, Pick<DirectoryFilters, "tier"> {}
+
+/** The same of a tier and of higher ones, which are kept in order: it costs what it shows. */
+export function tierPage(
+  { byTier }: Directory,
+  { tier = DEFAULT_TIER, limit = Infinity, cursor }: TierQuery,
+): DirectoryPage {
+  const after = placeIn({ cursor });
+  const isBehind = ({ entry }: DirectoryRecord) => !after || against(ORDER, entry, after) > 0;
+  const lists = TIERS.slice(TIERS.indexOf(tier)).map((each) => byTier[each]);
+  const total = lists.reduce((sum, { size }) => sum + size, 0);
+  const entries: DirectoryEntry[] = [];
+  const behind = lists.map((list) => list.from(isBehind));
+  for (const record of merged(behind, byRegistration)) {
+    const last = entries.at(-1);
+    if (entries.length >= limit && last) return { entries, total, cursor: cursorOf(ORDER, last) };
+    entries.push(entryAsSeen(record));
+  }
+  return { entries, total };
 }

@@ -30,7 +30,19 @@ export function isWanted(row: Row, filters: FleetFilters, nowMs: number): boolea
 export function placesIn(filters: FleetFilters): readonly Places[] {
   const headlines = HEADLINES.filter((each) => headlinesOf(filters).includes(each));
   const shown = headlines.map((each) => placesOf(each));
-  return filters.all ? [...shown, ...headlines.map((each) => placesOf(each, true))] : shown;
+  const away = filters.all ? headlines.map((each) => placesOf(each, true)) : [];
+  return joined([...shown, ...away]);
+}
+
+/** Those that follow each other as one. */
+function joined(stretches: readonly Places[]): readonly Places[] {
+  const found: Places[] = [];
+  for (const each of stretches) {
+    const last = found.at(-1);
+    if (last?.to === each.from) found[found.length - 1] = { from: last.from, to: each.to };
+    else found.push(each);
+  }
+  return found;
 }
 
 function headlinesOf({ headline, needs }: FleetFilters): readonly Headline[] {

@@ -38,6 +38,32 @@ describe("rows below a folder", () => {
     expect(paged(indexed(rows), filters, 7)).toEqual({ ids: rows.map(({ id }) => id), partial: 0 });
   });
 
+  test("cost what a page shows, and not what the folders hold", () => {
+    const looks = [10, 200].map((rowsEach) => {
+      const folders = 100;
+      let looked = 0;
+      const rows = Array.from({ length: folders * rowsEach }, (_, i): IndexedRow => {
+        const { place, ...rest } = row(i, `/src/${i % folders}`);
+        return {
+          ...rest,
+          get place() {
+            looked += 1;
+            return place;
+          },
+        };
+      });
+      const indexes = indexed(rows);
+      looked = 0;
+      const { items, total } = indexes.page({ ...ALL, workspacePrefix: "/src/" }, { limit: 50 });
+      expect(items.map(({ id }) => id)).toEqual(rows.slice(0, 50).map(({ id }) => id));
+      expect(total).toBe(rows.length);
+      return looked;
+    });
+    const [few = 0, many = 0] = looks;
+    // Folders are searched by halves: twenty times the rows are five steps more, three times.
+    expect(many - few).toBeLessThanOrEqual(100 * 3 * 5);
+  });
+
   test("on a machine with many others are found by pages that say how far they looked", () => {
     const isWanted = (i: number) => i % (LOOKED / 2) === 1;
     const length = 2 * LOOKED + 5;

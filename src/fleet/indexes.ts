@@ -6,7 +6,7 @@
  * Of a row only what finds it is kept; the row itself is made when it is shown.
  */
 import { byText } from "../core/text.ts";
-import { SortedList } from "../core/sorted-list.ts";
+import { merged, SortedList } from "../core/sorted-list.ts";
 import type { Counts } from "./census.ts";
 import { isBelow, placesIn, type FleetFilters } from "./filters.ts";
 import { HEADLINES, byRowPlace, type Headline, type RowPlace, type Places } from "./headline.ts";
@@ -83,17 +83,15 @@ export class RowIndexes<Item extends IndexedRow> {
       const list = host === undefined ? this.#all : this.#byHost.get(host);
       return list ? scanned(list, filters, { limit, after }) : { items: [], total: 0 };
     }
-    const found: Item[] = [];
-    let total = 0;
-    for (const list of lists) {
-      for (const places of placesIn(filters)) {
-        total += countIn(list, places);
-        found.push(...firstIn(list, places, { after, most: limit + 1 }));
-      }
+    const stretches = placesIn(filters);
+    const total = lists.reduce((sum, list) => sum + countIn(list, stretches), 0);
+    const behind = lists.map((list) => itemsIn(list, stretches, after));
+    const items: Item[] = [];
+    for (const item of merged<Item>(behind, byRowPlace)) {
+      if (items.length >= limit) return { items, total, next: items.at(-1) };
+      items.push(item);
     }
-    found.sort(byRowPlace);
-    const items = found.slice(0, limit);
-    return { items, total, next: found.length > limit ? items.at(-1) : undefined };
+    return { items, total };
   }
 
   #count(headline: Headline, by: number): void {
@@ -114,29 +112,12 @@ export class RowIndexes<Item extends IndexedRow> {
   }
 }
 
-function countIn<Item extends RowPlace>(list: SortedList<Item>, { from, to }: Places): number {
-  return (
-    list.countBefore(({ place }) => place >= to) - list.countBefore(({ place }) => place >= from)
-  );
-}
-
-interface First {
-  readonly after: RowPlace | undefined;
-  readonly most: number;
-}
-
-function firstIn<Item extends RowPlace>(
+function countIn<Item extends RowPlace>(
   list: SortedList<Item>,
-  { from, to }: Places,
-  { after, most }: First,
-): readonly Item[] {
-  const found: Item[] = [];
-  const hasReached = (item: Item) => item.place >= from && (!after || byRowPlace(item, after) > 0);
-  for (const item of list.from(hasReached)) {
-    if (item.place >= to || found.length >= most) break;
-    found.push(item);
-  }
-  return found;
+  stretches: readonly Places[],
+): number {
+  const countUpTo = (end: number) => list.countBefore(({ place }) => place >= end);
+  return stretches.reduce((sum, { from, to }) => sum + countUpTo(to) - countUpTo(from), 0);
 }
 
 /** Looks at one row after the other. A short list from its beginning, so that all are counted. */

@@ -16,17 +16,18 @@ export class Trail {
   readonly #aliases = new Set<string>();
   /** As they stand in the text of an event. */
   readonly #texts = new Set<string>();
+  /** How these end, the same for the names of one: nearly every text is told by this alone. */
+  readonly #ends = new Set<string>();
 
   constructor({ id, aliases }: Pick<Row, "id" | "aliases">) {
     this.#id = id;
-    this.#texts.add(JSON.stringify(id));
+    this.#seek(id, id);
     for (const alias of aliases) this.#learn(alias);
   }
 
   /** Whether an event of this text may be; often wrong, never when it says no. */
   mayHold(text: string): boolean {
-    for (const each of this.#texts) if (text.includes(each)) return true;
-    return false;
+    return includesSome(text, this.#ends) && includesSome(text, this.#texts);
   }
 
   holds(event: Event): boolean {
@@ -135,12 +136,24 @@ export class Trail {
   #learn(alias: string): void {
     if (this.#aliases.has(alias)) return;
     this.#aliases.add(alias);
-    this.#texts.add(JSON.stringify(alias));
-    if (alias.startsWith(A2A)) this.#texts.add(JSON.stringify(alias.slice(A2A.length)));
-    if (alias.startsWith(KEEPER)) this.#texts.add(JSON.stringify(alias.slice(KEEPER.length)));
+    const prefix = [KEEPER, A2A].find((each) => alias.startsWith(each)) ?? "";
+    const name = alias.slice(prefix.length);
+    this.#seek(alias, name);
+    this.#seek(name, name);
+  }
+
+  /** One of its names, and how that ends. */
+  #seek(name: string, end: string): void {
+    this.#texts.add(JSON.stringify(name));
+    this.#ends.add(JSON.stringify(end).slice(1));
   }
 
   #isKeeper(agentId: string): boolean {
     return this.#aliases.has(KEEPER + agentId);
   }
+}
+
+function includesSome(text: string, all: Iterable<string>): boolean {
+  for (const each of all) if (text.includes(each)) return true;
+  return false;
 }

@@ -107,17 +107,16 @@ const list = operation({
   output: z.strictObject({ ...FILTERED, entries: z.array(ENTRY) }),
   async run({ engine, directory }: Uses<"engine" | "directory">, input) {
     const { q = "", limit, cursor, ...filters } = input;
-    if (q.trim() !== "") {
+    const { skill, tag } = filters;
+    if (q.trim() !== "" || (skill === undefined && tag === undefined)) {
       const { entries, ...page } = await directory.list(input);
       return { ...page, entries: entries.map(rowOf) };
     }
-    const { skill, tag, tier } = filters;
-    const isFiltered = skill !== undefined || tag !== undefined || tier !== "unverified";
     const { items, ...facts } = await listPage(
       {
         engine,
         list: (lists) => lists.directory,
-        isWanted: isFiltered ? ({ entry }) => isWantedEntry(entry, filters) : undefined,
+        isWanted: ({ entry }) => isWantedEntry(entry, filters),
         show: (record) => rowOf(entryAsSeen(record)),
       },
       { limit, cursor },

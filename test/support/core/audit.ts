@@ -8,7 +8,7 @@ import { shareProblems } from "./audit-shares.ts";
 import { sizeProblem, timerProblems } from "./audit-timers.ts";
 import { memberProblems } from "./members.ts";
 import { tokenProblems } from "./tokens.ts";
-import { lengthOf, type DirectoryEntry } from "../../../src/core/directory.ts";
+import { byRegistration, lengthOf, type DirectoryEntry } from "../../../src/core/directory.ts";
 import { COUNT, RETENTION } from "../../../src/core/limits.ts";
 import { isGone } from "../../../src/core/questions.ts";
 import { mayFallSilent, silentAtMs } from "../../../src/core/reports.ts";
@@ -79,10 +79,15 @@ function directoryProblems({ directory, graceFromMs }: State): string[] {
   const problems: string[] = [];
   const lengths = new Map<string, number>();
   let mortal = 0;
-  for (const [url, { entry, seenAtMs, timer }] of directory.byUrl) {
+  const inTiers = Object.values(directory.byTier).reduce((sum, { size }) => sum + size, 0);
+  if (inTiers !== directory.byUrl.size) problems.push(`byTier holds ${inTiers} entries`);
+  for (const [url, record] of directory.byUrl) {
+    const { entry, seenAtMs, timer } = record;
     const { source, origin, intervalMs, ttlMs } = entry;
     problems.push(...trustProblems(entry));
     if (entry.url !== url) problems.push(`${url} is filed under another URL`);
+    const [here] = directory.byTier[entry.tier].from((each) => byRegistration(each, record) >= 0);
+    if (here !== record) problems.push(`byTier lacks ${url}`);
     if (!directory.bySource.of(source).has(url)) problems.push(`bySource lacks ${url}`);
     if (!directory.byOrigin.of(origin).has(url)) problems.push(`byOrigin lacks ${url}`);
     lengths.set(source, (lengths.get(source) ?? 0) + lengthOf(entry));

@@ -1,0 +1,28 @@
+import { expect, test, vi } from "vitest";
+import { Trail } from "./trail.ts";
+
+const ID = "9d538a88c39b40c78f93e1b0bb7e069b";
+
+function trailOf(...aliases: readonly string[]): Trail {
+  return new Trail({ id: ID, aliases });
+}
+
+test.each([
+  ["its id", `{"agentId":"${ID}"}`, true],
+  ["an alias of it", `{"alias":"keeper:${ID}"}`, true],
+  ["a card's URL", '{"url":"https://a.example/\\"x"}', true],
+  ["another whose name ends as its own does", `{"agentId":"other-${ID}"}`, false],
+  ["another whose name begins as its own does", `{"agentId":"${ID}-other"}`, false],
+  ["nobody", '{"type":"node.resumed"}', false],
+])("by its text, an event may be about it: one of %s", (_, text, mayBe) => {
+  expect(trailOf(`keeper:${ID}`, 'a2a:https://a.example/"x').mayHold(text)).toBe(mayBe);
+});
+
+test("the text of an event about others is searched once for all names that end alike", () => {
+  const trail = trailOf(`keeper:${ID}`);
+  const searches = vi.spyOn(String.prototype, "includes");
+  trail.mayHold('{"type":"agent.died","agentId":"another"}');
+  const { length } = searches.mock.calls;
+  searches.mockRestore();
+  expect(length).toBe(1);
+});
