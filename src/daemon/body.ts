@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { invalidArgument, RollcallError } from "../core/errors.ts";
 import { GatheredBytes } from "../net/gathered-bytes.ts";
 import type { CutReason, WaitingBytes } from "../net/waiting.ts";
+import { chunksOf } from "./fine-chunks.ts";
 
 /** So many pieces may be small; beyond it they must have the least on average. */
 const SMALL_PIECES = 4_096;
@@ -44,7 +45,7 @@ export function takeBody(request: IncomingMessage, reader: BodyReader): void {
   request.on("data", (chunk: Buffer) => {
     if (isOver) return;
     if (chunk.length === announced) only = chunk;
-    else (pieces ??= new BodyPieces(reader, fail)).add(chunk);
+    else (pieces ??= new BodyPieces(reader, fail)).add(chunk, chunksOf(request));
   });
   request.on("end", () => {
     if (isOver) return;
@@ -73,9 +74,10 @@ class BodyPieces {
     this.#fail = fail;
   }
 
-  add(piece: Buffer): void {
+  /** `chunks`: so many came, of which some may be joined. */
+  add(piece: Buffer, chunks = this.#pieces + 1): void {
     const { maxBytes, requests } = this.#limits;
-    this.#pieces += 1;
+    this.#pieces = chunks;
     const bytes = this.#body.length + piece.length;
     if (bytes > maxBytes) return this.#fail(bodyTooLarge(maxBytes));
     if (this.#pieces > SMALL_PIECES && bytes < this.#pieces * LEAST_PIECE_BYTES) {

@@ -28,6 +28,7 @@ import { NoCredential } from "../identity/chain.ts";
 import { readBody, takeBody, type BodyLimits } from "./body.ts";
 import { hostsOf, SECURITY_HEADERS } from "./browsers.ts";
 import { TooOften, type CallRate } from "./call-rate.ts";
+import { joinFineChunks } from "./fine-chunks.ts";
 import { Gate, type GateOptions } from "./gate.ts";
 import { Http2Requests, isHttp2, type TakeRequest } from "./http2-requests.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
@@ -187,8 +188,10 @@ export class HttpDoor {
     });
     // Node would drop what is over the count without a word; the gate refuses it.
     server.maxHeadersCount = 0;
-    const take: TakeRequest = (request, response, isAsked) =>
+    const take: TakeRequest = (request, response, isAsked) => {
+      joinFineChunks(request);
       this.#turns.take(request, response, () => this.#take(request, response, isAsked));
+    };
     server.on("request", (request, response) => take(request, response, false));
     // Asked before it sends its body, a client hears a refusal instead of "go on".
     server.on("checkContinue", (request, response) => take(request, response, true));

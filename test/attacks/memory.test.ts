@@ -70,6 +70,19 @@ test("bodies in one-byte chunks", async () => {
   expect(grew).toBeLessThan(150);
 });
 
+test("bodies in one-byte chunks that come at once with their heads", async () => {
+  const daemon = await victim();
+  const body =
+    `POST /v1/tasks/create HTTP/1.1\r\nHost: 127.0.0.1:${daemon.httpPort}\r\n` +
+    `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n` +
+    "1\r\nx\r\n".repeat(10_800);
+  const grew = await daemon.grewWhile(async () => {
+    const sockets = await Promise.all(many(20, () => dial(daemon.httpPort)));
+    await Promise.all(sockets.map((socket) => push(socket, body)));
+  });
+  expect(grew).toBeLessThan(150);
+});
+
 test("messages on /arcp that are left one byte short", async () => {
   const daemon = await victim();
   const size = 4 * 1024 * 1024;
