@@ -5,7 +5,7 @@
 import type { Server, Socket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { SERVER_LIMITS } from "../net/grpc/limits.ts";
-import { GrpcServer, type Accesses, type AddOptions } from "../net/grpc/server.ts";
+import { GrpcServer, type Accesses, type AddOptions, type GrpcCaller } from "../net/grpc/server.ts";
 import type { GrpcCall, Handlers, Meter } from "../net/grpc/service.ts";
 import { REFLECTION, reflectionOf } from "../net/grpc/reflection.ts";
 import type { Address } from "./address.ts";
@@ -52,6 +52,27 @@ type GuardedService<Service extends DescService> = Omit<AddOptions<Service>, "ac
   readonly accesses: Accesses<Service> | typeof ADMITTED;
 };
 
+/** One is made for every call. */
+class CallerOfGrpc implements Caller {
+  readonly wire = "grpc";
+  readonly peer: Peer;
+  readonly #caller: GrpcCaller;
+  forwardedFor?: string;
+
+  constructor(caller: GrpcCaller, peer: Peer) {
+    this.#caller = caller;
+    this.peer = peer;
+  }
+
+  header(name: string): string | undefined {
+    return this.#caller.header(name);
+  }
+
+  headerNames(): Iterable<string> {
+    return this.#caller.headerNames();
+  }
+}
+
 export class GrpcDoor {
   readonly #grpc: GrpcServer;
   readonly #front: Server;
@@ -67,16 +88,10 @@ export class GrpcDoor {
       ...options,
       limits: SERVER_LIMITS,
       waiting,
-      admit: (caller) => {
-        const call: Caller = {
-          peer: peerOf(caller.socket),
-          wire: "grpc",
-          header: (name) => caller.header(name),
-          headerNames: () => caller.headerNames(),
-        };
+      admit: (caller, access) => {
+        const call = new CallerOfGrpc(caller, peerOf(caller.socket));
         calls.takeFrom(call.peer);
         const admitted = authenticator.authenticate(call);
-        const { access } = caller;
         const check = (principal: Principal) => {
           // The daemon's own user has agents by the thousand here, and each of them a heartbeat.
           if (principal !== LOCAL) calls.take(principal.name);

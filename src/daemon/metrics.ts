@@ -1,6 +1,6 @@
 /**
  * The page Prometheus reads. What the engine and the doors count themselves is taken over when the
- * page is asked for; only how long appends take is measured as it happens.
+ * page is asked for; only how long appends and calls take is measured as it happens.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -15,6 +15,7 @@ import type { AgentSearch } from "../search/agent-search.ts";
 import type { SseStreams } from "../wires/api/sse.ts";
 import type { Uplink } from "../wires/outpost/uplink.ts";
 import type { McpWire } from "../wires/mcp/wire.ts";
+import { CallSeconds } from "./call-seconds.ts";
 import type { GrpcDoor } from "./grpc-door.ts";
 import type { WaitingCounters } from "../net/waiting.ts";
 import type { HttpDoor } from "./http-door.ts";
@@ -64,13 +65,7 @@ export class Metrics {
   });
 
   readonly #calls = new Map<string, number>();
-  readonly #callSeconds = new Histogram({
-    name: "agentkeeper_rpc_seconds",
-    help: "How long gRPC calls with one answer take, by method.",
-    labelNames: ["method"],
-    buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2, 10],
-    registers: [this.#registry],
-  });
+  readonly #callSeconds = new CallSeconds();
 
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_MS });
 
@@ -87,11 +82,11 @@ export class Metrics {
 
   /** The meter of a gRPC method. */
   meterOf(method: string): Meter {
-    const seconds = this.#callSeconds.labels(method);
+    const seconds = this.#callSeconds.of(method);
     this.#calls.set(method, 0);
     return {
       served: () => this.#calls.set(method, (this.#calls.get(method) ?? 0) + 1),
-      took: (elapsedMs) => seconds.observe(elapsedMs / 1000),
+      took: (elapsedMs) => seconds.add(elapsedMs / 1000),
     };
   }
 
@@ -121,8 +116,8 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  page(): Promise<string> {
-    return this.#registry.metrics();
+  async page(): Promise<string> {
+    return `${await this.#registry.metrics()}\n${this.#callSeconds.text()}`;
   }
 
   /** Forgets everything: several daemons of one process must not keep each other alive. */

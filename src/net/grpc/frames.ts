@@ -16,6 +16,14 @@ export function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
+/** The message of a chunk that is exactly one frame, as nearly all are; else the reader is asked. */
+export function onlyMessage(chunk: Buffer, maxBytes: number): Buffer | undefined {
+  if (chunk.length < PREFIX_BYTES || chunk[0] !== 0) return undefined;
+  const length = chunk.readUInt32BE(1);
+  const isOne = length === chunk.length - PREFIX_BYTES && length <= maxBytes;
+  return isOne ? chunk.subarray(PREFIX_BYTES) : undefined;
+}
+
 /** Takes bytes as they come, cut anywhere, and gives the messages that are whole. */
 export class FrameReader {
   readonly #maxBytes: number;

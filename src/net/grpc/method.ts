@@ -11,11 +11,11 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { codeOf, invalidArgument } from "../../core/errors.ts";
-import { KIB } from "../../core/units.ts";
 import { GatheredBytes } from "../gathered-bytes.ts";
 import type { WaitingBytes } from "../waiting.ts";
 import { framed, FrameReader } from "./frames.ts";
 import type { ServerCall } from "./server-call.ts";
+import { CallRequest, type RequestReader } from "./request.ts";
 import type { GrpcCall, Feed, Meter } from "./service.ts";
 import { grpcStatusOf, type FieldName } from "./status.ts";
 
@@ -31,9 +31,6 @@ export interface MethodOptions {
   /** A call met a fault of this program. */
   readonly onFault: (error: unknown) => void;
 }
-
-/** The memory of an open call beside its message: its stream and its headers, about. */
-const CALL_BYTES = 4 * KIB;
 
 type ReplyStream = Feed | AsyncIterable<Message>;
 
@@ -60,7 +57,7 @@ export function serving(method: DescMethod, handler: unknown, options: MethodOpt
   }
 }
 
-class Method {
+class Method implements RequestReader {
   readonly #input: DescMessage;
   readonly #output: DescMessage;
   readonly #options: MethodOptions;
@@ -71,24 +68,33 @@ class Method {
     this.#options = options;
   }
 
+  get maxBytes(): number {
+    return this.#options.maxBytes;
+  }
+
+  get requests(): WaitingBytes {
+    return this.#options.requests;
+  }
+
   unary(call: ServerCall, handler: (request: Message, call: GrpcCall) => Promise<Message>): void {
     const startedMs = performance.now();
-    const { meter } = this.#options;
-    meter.served();
-    this.#gather(call, async (request) => {
+    this.#options.meter.served();
+    const use = async (request: Message) => {
       try {
         const answer = await handler(request, call);
         if (!call.isOver) call.answer(framed(toBinary(this.#output, answer)));
       } catch (error) {
-        this.#fail(call, error);
+        this.fail(call, error);
       }
-      meter.took(performance.now() - startedMs);
-    });
+      this.#options.meter.took(performance.now() - startedMs);
+    };
+    call.stream.take(new CallRequest(call, this, use));
   }
 
   streaming(call: ServerCall, handler: (request: Message, call: GrpcCall) => ReplyStream): void {
     this.#options.meter.served();
-    this.#gather(call, (request) => this.#pour(call, () => handler(request, call)));
+    const use = (request: Message) => this.#pour(call, () => handler(request, call));
+    call.stream.take(new CallRequest(call, this, use));
   }
 
   conversing(
@@ -100,64 +106,12 @@ class Method {
     call.whenAdmitted(() => void this.#pour(call, () => handler(messages, call)));
   }
 
-  /** The one request of a call, when all of it has come and its caller is let in. */
-  #gather(call: ServerCall, use: (request: Message) => Promise<void>): void {
-    const { stream } = call;
-    const { requests } = this.#options;
-    const reader = new FrameReader(this.#options.maxBytes);
-    let message: Buffer | undefined;
-    let isOver = false;
-    const end = () => {
-      isOver = true;
-      requests.release(call);
-    };
-    const onData = (chunk: Buffer, isLast: boolean) => {
-      if (isOver || call.isOver) return;
-      stream.consumed(chunk.length);
-      try {
-        for (const each of reader.push(chunk)) {
-          if (message) throw invalidArgument("more than one message");
-          message = each;
-        }
-        if (isLast) return;
-        // The rest may take its time.
-        message &&= Buffer.from(message);
-        requests.hold(call, CALL_BYTES + reader.keptBytes + (message?.length ?? 0));
-      } catch (error) {
-        end();
-        this.#fail(call, error);
-      }
-    };
-    const onEnd = () => {
-      // A caller that is gone wants no answer, and its request may be incomplete.
-      if (isOver || call.isOver) return;
-      try {
-        if (!message || !reader.isBetweenMessages) {
-          throw invalidArgument("the call ended without a whole message");
-        }
-        const request = this.#decoded(message);
-        call.whenAdmitted(() =>
-          stream.whenRoom(() => {
-            end();
-            void use(request);
-          }),
-        );
-      } catch (error) {
-        end();
-        this.#fail(call, error);
-      }
-    };
-    requests.hold(call, CALL_BYTES);
-    call.onClose = end;
-    stream.take({ data: onData, end: onEnd });
-  }
-
   /** Takes what comes from here on, and not only when the first is asked for. */
   #messages(call: ServerCall): AsyncGenerator<Message> {
     const { maxBytes, requests } = this.#options;
     const reader = new FrameReader(maxBytes);
     const chunks = chunksOf(call, reader, requests);
-    const decoded = (message: Buffer) => this.#decoded(message);
+    const decoded = (message: Buffer) => this.decoded(message);
     return (async function* () {
       for await (const chunk of chunks) {
         for (const message of reader.push(chunk)) yield decoded(message);
@@ -166,7 +120,7 @@ class Method {
     })();
   }
 
-  #decoded(message: Buffer): Message {
+  decoded(message: Buffer): Message {
     try {
       return fromBinary(this.#input, message);
     } catch (cause) {
@@ -194,7 +148,7 @@ class Method {
       }
       call.end();
     } catch (error) {
-      this.#fail(call, error);
+      this.fail(call, error);
       // A caller that was cut off for not reading may never read why.
       call.endWithin(this.#options.lastWordsMs);
     } finally {
@@ -202,7 +156,7 @@ class Method {
     }
   }
 
-  #fail(call: ServerCall, error: unknown): void {
+  fail(call: ServerCall, error: unknown): void {
     // A failure because the caller went away is no fault.
     if (call.isOver) return;
     if (codeOf(error) === "INTERNAL") this.#options.onFault(error);

@@ -7,6 +7,7 @@
  *
  * One is made for every heartbeat of every agent, so what few calls need is made when asked for.
  */
+import type { Socket } from "node:net";
 import { byOf, type By } from "../../core/by.ts";
 import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { NOBODY } from "../../core/principals.ts";
@@ -63,8 +64,16 @@ export class ServerCall implements GrpcCall, Waiter {
     return this.#isAnswered || this.stream.isClosed;
   }
 
+  get socket(): Socket {
+    return this.stream.socket;
+  }
+
   header(name: string): string | undefined {
     return this.stream.headers.get(name);
+  }
+
+  headerNames(): Iterable<string> {
+    return this.stream.headers.keys();
   }
 
   tell(name: string, value: string): void {

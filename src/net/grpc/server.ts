@@ -24,8 +24,6 @@ import { grpcStatusOf, type FieldName } from "./status.ts";
 
 /** A caller, before its call is served. */
 export interface GrpcCaller {
-  /** The right that the method needs; none where every caller may call it. */
-  readonly access: Access | undefined;
   /** Of the connection that the call came by. */
   readonly socket: Socket;
   header(name: string): string | undefined;
@@ -36,8 +34,11 @@ export interface GrpcServerOptions {
   readonly limits: ServerLimits;
   /** Counts what comes and goes, and has to wait. */
   readonly waiting: Pick<WaitingCounters, "grpc_requests" | "grpc_answers">;
-  /** The caller, for the handlers. Throws, or rejects, when it is not to be served. */
-  readonly admit: (caller: GrpcCaller) => By | Promise<By>;
+  /**
+   * The caller, for the handlers. Throws, or rejects, when it is not to be served. `access` is the
+   * right that the method needs; none where every caller may call it.
+   */
+  readonly admit: (caller: GrpcCaller, access: Access | undefined) => By | Promise<By>;
   readonly meterOf?: (path: string) => Meter;
   /** A call met a fault of this program. */
   readonly onFault?: (path: string, error: unknown) => void;
@@ -125,13 +126,7 @@ export class GrpcServer {
       const path = stream.headers.get(":path") ?? "";
       const method = this.#methods.get(path);
       if (!method) throw new RollcallError("UNIMPLEMENTED", `there is no method ${path}`);
-      const admitted = this.#options.admit({
-        access: method.access,
-        socket: stream.socket,
-        header: (name) => call.header(name),
-        headerNames: () => stream.headers.keys(),
-      });
-      call.admit(admitted);
+      call.admit(this.#options.admit(call, method.access));
       call.startDeadline();
       // Before its caller is known: what comes is counted from its first byte.
       method.serve(call);

@@ -81,6 +81,26 @@ describe("a block", () => {
   });
 });
 
+test("a path is read from its second spelling on as from its first, whatever stands around it", () => {
+  const paths = ["/a", "/b", `/${"x".repeat(125)}`, `/${"x".repeat(126)}`, `/${"x".repeat(300)}`];
+  for (const path of [...paths, ...paths, ...paths.toReversed()]) {
+    const decoder = new HeaderDecoder(10_000);
+    const fields: Field[] = [
+      [":path", path],
+      ["user-agent", path],
+    ];
+    const block = encoded(fields);
+    expect(decoder.decode(block)).toEqual(fields);
+    expect(() => decoder.decode(block.subarray(0, 2))).toThrow("beyond its block");
+  }
+});
+
+test("a path that is no Huffman code is refused each time", () => {
+  for (let i = 0; i < 2; i += 1) {
+    expect(() => new HeaderDecoder(10_000).decode(bytes("0481 00"))).toThrow("Huffman");
+  }
+});
+
 test("every byte has a Huffman code", () => {
   // Of RFC 7541, appendix B: the shortest, some in between, and the longest.
   expect(huffmanDecoded(bytes("07")).toString("latin1")).toBe("0");

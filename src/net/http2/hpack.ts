@@ -119,7 +119,7 @@ export class HeaderDecoder {
     const isKept = (first & 0xc0) === 0x40;
     const place = this.#integer(isKept ? 6 : 4);
     const name = place === 0 ? this.#text() : this.#known(place)[0];
-    const field: Field = [name, this.#text()];
+    const field: Field = [name, name === ":path" ? this.#path() : this.#text()];
     if (isKept) this.#keep(field);
     return field;
   }
@@ -151,6 +151,19 @@ export class HeaderDecoder {
     }
   }
 
+  /** Some clients spell the path of each call out again: of the usual ones it is known. */
+  #path(): string {
+    const from = this.#at;
+    // The length is one byte where the text is short.
+    const end = from + 1 + ((this.#block[from] ?? 0) & 0x7f);
+    if (end > from + 0x7f || end > this.#block.length) return this.#text();
+    const spelling = this.#block.toString("latin1", from, end);
+    const known = paths.get(spelling);
+    if (known === undefined) return learned(spelling, this.#text());
+    this.#at = end;
+    return known;
+  }
+
   #text(): string {
     const isHuffman = ((this.#block[this.#at] ?? 0) & 0x80) !== 0;
     const length = this.#integer(7);
@@ -180,6 +193,16 @@ export class HeaderDecoder {
     this.#at += 1;
     return byte;
   }
+}
+
+/** By how they are written, with their length. */
+const paths = new Map<string, string>();
+const MOST_PATHS = 512;
+
+function learned(spelling: string, path: string): string {
+  if (paths.size >= MOST_PATHS) paths.clear();
+  paths.set(spelling, path);
+  return path;
 }
 
 /** Headers as bytes that refer to nothing but the static table. */
