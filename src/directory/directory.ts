@@ -183,14 +183,16 @@ export class DirectoryService {
         sequence,
       }));
     }
-    const { making, sequence } = await this.#engine.read((state, at) => ({
-      making: entriesOf(state, filters),
-      sequence: at,
-    }));
-    const entries = await inSlices(making);
-    const page = entryPage(entries, { limit, cursor });
-    // They are durable once this is.
-    return this.#engine.read(() => ({ ...page, sequence }));
+    for (;;) {
+      const { from, making, sequence } = await this.#engine.read((state, at) => ({
+        from: state,
+        making: entriesOf(state, filters),
+        sequence: at,
+      }));
+      const page = entryPage(await inSlices(making), { limit, cursor });
+      // They are durable once this is; of a state that was replaced they may never have been.
+      if (await this.#engine.read((state) => state === from)) return { ...page, sequence };
+    }
   }
 
   async get(url: string): Promise<EntryDetail & { readonly sequence: number }> {

@@ -63,6 +63,8 @@ test("heartbeats that come together are one message, answered when the leader ha
   expect(forwarder.commands).toBe(commands);
   expect(forwarder.batches.map(({ unboundAgentIds }) => unboundAgentIds.length)).toEqual([100]);
   for (const agentId of ids) expect(seenAtMs(leader, agentId)).toBeGreaterThan(1500);
+  // Where it came in, callers see it as well.
+  for (const agentId of ids) expect(seenAtMs(follower, agentId)).toBeGreaterThan(1500);
   await close();
 });
 

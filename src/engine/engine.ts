@@ -4,6 +4,7 @@
  * mode that this node is in: member.ts draws them.
  */
 import { beatBy } from "../core/acting.ts";
+import { beat } from "../core/agents.ts";
 import type { By } from "../core/by.ts";
 import { EngineTime } from "../core/clock.ts";
 import type { Beat } from "../core/directory.ts";
@@ -141,10 +142,17 @@ export class Engine implements ForwardTarget {
       this.observers.heard(agentId);
       return DONE;
     }
-    const command = { type: "agent.heartbeat", agentId } as const;
-    const taken = this.#forwarding?.takeBeat({ agentId, by });
-    if (!taken) return this.execute(command, by);
-    return taken.then((isTaken) => (isTaken ? null : this.execute(command, by)));
+    return this.#forwardBeat(agentId, by);
+  }
+
+  /** What the leader has taken is noted here too: who asks this node sees when it was. */
+  async #forwardBeat(agentId: string, by: By): Promise<null> {
+    const isTaken = await this.#forwarding?.takeBeat({ agentId, by });
+    if (!isTaken) await this.execute({ type: "agent.heartbeat", agentId }, by);
+    const { leading, replica } = this.#member;
+    const isNoted = !leading && beat(replica.state, agentId, this.#time.nowMs());
+    if (isNoted) this.observers.heard(agentId);
+    return null;
   }
 
   /** A heartbeat of an entry of the directory that says nothing new; false when it takes more. */
@@ -154,7 +162,8 @@ export class Engine implements ForwardTarget {
 
   /**
    * Reads the latest state: everything acknowledged anywhere before this call is in it, and all of
-   * it, up to `sequence`, is durable when this resolves. What is selected must not be changed.
+   * it, up to `sequence`, is durable when this resolves. What is selected must not be changed, and
+   * `select` changes nothing: where this node turns out not to lead, it looks again, elsewhere.
    */
   async read<T>(select: (state: State, sequence: number) => T): Promise<T> {
     const member = this.#member;

@@ -114,25 +114,22 @@ async function filteredPage<Item, Row>(
   cursor: ListPlace | undefined,
 ): Promise<ListPage<Row>> {
   const { engine, list } = reading;
-  const isLong = list.size > LIST.looked;
-  const found: FilterProgress<Row> = {
-    items: [],
-    total: 0,
-    looked: 0,
-    at: isLong ? cursor : undefined,
-  };
+  const at = list.size > LIST.looked ? cursor : undefined;
+  let found: FilterProgress<Row> = { items: [], total: 0, looked: 0, at };
   let first: number | undefined;
   let isOver = false;
   while (!isOver && found.looked < LIST.looked) {
-    isOver = await engine.read((state, sequence) => {
-      first ??= sequence;
+    // A read may look twice, at a state that never was and then at another: it changes nothing.
+    const step = await engine.read((state, sequence) => {
       list.update(state);
-      return lookOn(reading, found, { state, cursor });
+      return { sequence, ...lookOn(reading, found, { state, cursor }) };
     });
+    first ??= step.sequence;
+    ({ found, isOver } = step);
     await othersAreServed();
   }
-  const { items, total, last, at, hasMore = false } = found;
-  const place = hasMore ? last : isOver ? undefined : at;
+  const { items, total, last, hasMore = false } = found;
+  const place = hasMore ? last : isOver ? undefined : found.at;
   const facts = { sequence: first ?? 0, items, total, ...next(place) };
   return isOver ? facts : { ...facts, isPartial: true };
 }
@@ -148,15 +145,16 @@ interface FilterProgress<Row> {
   hasMore?: boolean;
 }
 
-/** Looks at a few more; whether those were the last. */
+/** Looks at a few more; gives how far it came, and whether those were the last. */
 function lookOn<Item, Row>(
   { list, isWanted, show, limit }: ListReading<Item, Row>,
-  found: FilterProgress<Row>,
+  before: FilterProgress<Row>,
   { state, cursor }: { readonly state: State; readonly cursor: ListPlace | undefined },
-): boolean {
+): { readonly found: FilterProgress<Row>; readonly isOver: boolean } {
+  const found = { ...before, items: [...before.items] };
   const end = found.looked + LIST.atOnce;
   for (const place of list.after(found.at)) {
-    if (found.looked >= end) return false;
+    if (found.looked >= end) return { found, isOver: false };
     found.looked += 1;
     found.at = place;
     const item = list.item(state, place);
@@ -168,7 +166,7 @@ function lookOn<Item, Row>(
     found.items.push(show(item, state));
     found.last = place;
   }
-  return true;
+  return { found, isOver: true };
 }
 
 function next(place: ListPlace | undefined): { readonly cursor?: string } {

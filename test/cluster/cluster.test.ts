@@ -15,6 +15,7 @@ import {
 } from "../../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
 import { hurt } from "./faults.ts";
 import { TestCluster, type MemberProcess } from "./members.ts";
+import { testPeers } from "./peers.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -23,11 +24,13 @@ describe.skipIf(lacks("postgres"))("three members on one Postgres", () => {
   let follower: MemberProcess;
 
   beforeAll(async () => {
-    cluster = await TestCluster.start();
+    cluster = await TestCluster.start("postgres");
     follower = await cluster.follower();
   });
 
   afterAll(() => cluster.close());
+
+  testPeers(() => cluster, { isWhole: true });
 
   function arcpOf({ url }: MemberProcess): string {
     return `${url.replace("http", "ws")}/arcp`;

@@ -12,10 +12,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { NO_TOKEN } from "../../src/wires/arcp/codec/messages.ts";
 import { check, type Model, type Operation } from "../simulation/linearizable.ts";
+import { eventsOf, get, post } from "./http.ts";
 import type { MemberProcess } from "./members.ts";
 
 const PACE_MS = 15;
-const PATIENCE_MS = 15_000;
 const KEYS = 4;
 
 interface RegisterInput {
@@ -45,8 +45,9 @@ export class Load {
   #next = 0;
   #era = 0;
   #jobs = 0;
-  /** When commands were acknowledged, for the longest silence. */
+  /** When commands were acknowledged, for the longest silence, and how long each took. */
   readonly acknowledgedMs: number[] = [];
+  readonly #tookMs: number[] = [];
 
   constructor(members: readonly MemberProcess[], clients = 6) {
     this.#members = members;
@@ -65,6 +66,14 @@ export class Load {
     return Math.max(...times.map((atMs, i) => atMs - (times[i - 1] ?? atMs)));
   }
 
+  /** How long commands of the last while took, but for one in a hundred. */
+  slowestMs(lastMs: number): number {
+    const fromMs = Date.now() - lastMs;
+    const first = this.acknowledgedMs.findLastIndex((atMs) => atMs < fromMs) + 1;
+    const times = this.#tookMs.slice(first).toSorted((a, b) => a - b);
+    return times[Math.floor((times.length - 1) * 0.99)] ?? Infinity;
+  }
+
   get acknowledged(): number {
     return this.acknowledgedMs.length;
   }
@@ -77,7 +86,7 @@ export class Load {
     // Each has its member: one that is stopped holds up its own clients alone.
     const member = this.#members[client % this.#members.length];
     for (let turn = client; !this.#over.signal.aborted; turn += 1) {
-      const key = `r${this.#era}-${turn % KEYS}`;
+      const key = turn % KEYS;
       const what = turn % 3;
       if (!member) continue;
       await (
@@ -91,28 +100,41 @@ export class Load {
     }
   }
 
+  #acknowledge(calledAt: number): void {
+    this.acknowledgedMs.push(Date.now());
+    this.#tookMs.push(performance.now() - calledAt);
+  }
+
   async #createTask(member: MemberProcess): Promise<void> {
     this.#next += 1;
     const type = `t-${this.#run}-${this.#next}`;
     let isAcknowledged = false;
+    const calledAt = performance.now();
     try {
       await post(member, "/v1/tasks/create", { type });
       isAcknowledged = true;
-      this.acknowledgedMs.push(Date.now());
+      this.#acknowledge(calledAt);
     } finally {
       this.#tasks.push({ type, isAcknowledged });
     }
   }
 
-  async #write(member: MemberProcess, key: string): Promise<void> {
+  async #write(member: MemberProcess, index: number): Promise<void> {
+    const era = this.#era;
+    const key = keyOf(era, index);
     this.#next += 1;
     const value = `${this.#run}-${this.#next}`;
     const calledAt = performance.now();
     let returnedAt = Infinity;
     try {
-      await post(member, "/v1/policies/set", { ...POLICY, id: key, resource: value });
+      await post(member, "/v1/policies/set", {
+        ...POLICY,
+        subject: subjectOf(era),
+        id: key,
+        resource: value,
+      });
       returnedAt = performance.now();
-      this.acknowledgedMs.push(Date.now());
+      this.#acknowledge(calledAt);
     } finally {
       this.#note(key, { input: { kind: "write", value }, calledAt, returnedAt });
     }
@@ -123,11 +145,11 @@ export class Load {
     const calledAt = performance.now();
     const { policies } = await get<{ policies: { id: string; resource: string }[] }>(
       member,
-      "/v1/policies",
+      `/v1/policies?subjectPrefix=${subjectOf(era)}`,
     );
     const returnedAt = performance.now();
     for (let i = 0; i < KEYS; i += 1) {
-      const key = `r${era}-${i}`;
+      const key = keyOf(era, i);
       const value = policies.find(({ id }) => id === key)?.resource ?? "";
       this.#note(key, { input: { kind: "read", value }, calledAt, returnedAt });
     }
@@ -211,54 +233,13 @@ async function jobProblems(witness: MemberProcess): Promise<readonly string[]> {
   });
 }
 
-/** All events of a topic up to now, from the beginning. */
-async function eventsOf(member: MemberProcess, topic: string): Promise<readonly unknown[]> {
-  const { head } = await get<{ head: number }>(member, "/v1/cluster");
-  const over = new AbortController();
-  const url = `${member.url}/v1/events?from=0&topic=${topic}`;
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(20_000)]);
-  const answer = await fetch(url, { signal });
-  const found: unknown[] = [];
-  let text = "";
-  try {
-    for await (const bytes of answer.body ?? []) {
-      text += Buffer.from(bytes).toString();
-      const messages = text.split("\n\n");
-      text = messages.pop() ?? "";
-      for (const message of messages) {
-        const id = Number(/^id: ?(\d+)/m.exec(message)?.[1] ?? 0);
-        const data = /^data: ?(.*)$/m.exec(message)?.[1];
-        const name = /^event: ?(.*)$/m.exec(message)?.[1] ?? "";
-        if (data !== undefined && name.startsWith(topic)) found.push(JSON.parse(data));
-        if (id >= head) over.abort();
-      }
-    }
-  } catch (error) {
-    if (!over.signal.aborted) throw error;
-  }
-  return found;
+const POLICY = { action: "nothing", effect: "deny" };
+
+/** Of the registers of an era: a list of them is short. */
+function subjectOf(era: number): string {
+  return `nobody-${era}.`;
 }
 
-const POLICY = { subject: "nobody", action: "nothing", effect: "deny" };
-
-async function post(member: MemberProcess, path: string, body: object): Promise<unknown> {
-  return ask(member, path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-}
-
-/** Once more where the connection was kept for too long: a read may be repeated. */
-async function get<T>(member: MemberProcess, path: string): Promise<T> {
-  const again = () => ask(member, path, {});
-  return (await again().catch(again)) as T;
-}
-
-async function ask(member: MemberProcess, path: string, init: RequestInit): Promise<unknown> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const answer = await fetch(member.url + path, { ...init, signal });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${answer.status} ${text}`);
-  return JSON.parse(text);
+function keyOf(era: number, index: number): string {
+  return `r${era}-${index}`;
 }

@@ -1,56 +1,126 @@
-/** `npm run faults -- --store postgres|nats --rounds N`: hurts a cluster; all must hold. */
+/**
+ * `npm run faults -- --store postgres|nats --rounds N`: hurts a cluster; all must hold. Full disks
+ * come last, on a cluster of their own. `--control`: hurts one whose store may lose what it
+ * acknowledged, and all is well when the check sees it.
+ */
 import { parseArgs } from "node:util";
-import { FAULTS, hurt, type Fault, type Round } from "./faults.ts";
+import { FAULTS, hurt, type Fault, type Outcome, type Round } from "./faults.ts";
 import { TestCluster } from "./members.ts";
-import { STORES } from "./stores.ts";
+import type { StoreOptions } from "./shared-store.ts";
+import { STORES, type StoreKind } from "./stores.ts";
 
 const { values } = parseArgs({
   options: {
     store: { type: "string", default: "postgres" },
     rounds: { type: "string", default: "20" },
     only: { type: "string" },
+    control: { type: "boolean", default: false },
   },
 });
-const store = STORES.find((kind) => kind === values.store);
-if (store === undefined) {
-  say(`--store is one of: ${STORES.join(", ")}`);
-  process.exit(2);
-}
+const kind = STORES.find((each) => each === values.store);
+if (kind === undefined) refuse(`--store is one of: ${STORES.join(", ")}`);
 const only = FAULTS.find((fault) => fault === values.only);
 if (values.only !== undefined && only === undefined) {
-  say(`--only is one of: ${FAULTS.join(", ")}`);
-  process.exit(2);
+  refuse(`--only is one of: ${FAULTS.join(", ")}`);
 }
-const faults = Array.from(
-  { length: Number(values.rounds) },
-  (_, i): Fault => only ?? FAULTS[i % FAULTS.length] ?? "kill leader",
-);
+
+const OF_MEMBERS: readonly Fault[] = [
+  "stop leader",
+  "cut leader from store",
+  "step down",
+  "cut leader off",
+  "cut members",
+  "kill follower",
+  "cut follower from store",
+];
+const OF_STORES: Readonly<Record<StoreKind, readonly Fault[]>> = {
+  postgres: ["promote", "kill store", "stop store", "cut standby"],
+  nats: ["cut store", "kill store", "stop store", "end store", "lose disk"],
+};
+/** By which a store that may lose something does. */
+const LOSING: Readonly<Record<StoreKind, Fault>> = { postgres: "promote", nats: "lose disk" };
+/** Of so many rounds one fills the disk up. */
+const FULL_EVERY = 20;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-const cluster = await TestCluster.start(store);
-try {
-  const outcome = await hurt(cluster, faults, say);
-  for (const fault of FAULTS) say(summary(fault, outcome.rounds));
-  say(`${outcome.acknowledged} commands acknowledged, ${outcome.jobs} jobs seen to end`);
-  for (const problem of outcome.problems.slice(0, 20)) say(`WRONG: ${problem}`);
-  say(outcome.problems.length === 0 ? "all well" : `${outcome.problems.length} wrong`);
-  if (outcome.problems.length > 0) {
-    for (const { node, said } of cluster.members) say(`--- ${node}\n${said.slice(-3000)}`);
-  }
-  process.exitCode = outcome.problems.length === 0 ? 0 : 1;
-} finally {
-  await cluster.close();
+function refuse(why: string): never {
+  say(why);
+  process.exit(2);
 }
 
-function summary(fault: Fault, rounds: readonly Round[]): string {
-  const times = rounds
-    .filter((round) => round.fault === fault)
-    .map(({ silentMs }) => silentMs)
-    .toSorted((a, b) => a - b);
+const rounds = Number(values.rounds);
+if (values.control) process.exitCode = (await isSeen(kind)) ? 0 : 1;
+else {
+  const full = only === "fill disk" ? rounds : only ? 0 : Math.floor(rounds / FULL_EVERY);
+  const others = [...OF_MEMBERS, ...OF_STORES[kind]];
+  const wired = Array.from({ length: rounds - full }, (_, i) => only ?? nth(others, i));
+  const filled = Array.from({ length: full }, (): Fault => "fill disk");
+  const outcomes = [
+    ...(wired.length > 0 ? [await run(kind, wired, { isWired: true })] : []),
+    ...(full > 0 ? [await run(kind, filled, { isSmall: true })] : []),
+  ];
+  process.exitCode = sumUp(outcomes) ? 0 : 1;
+}
+
+/** Every third is the one that users see most. */
+function nth(others: readonly Fault[], index: number): Fault {
+  if (index % 3 === 0) return "kill leader";
+  return others[(index - Math.ceil(index / 3)) % others.length] ?? "kill leader";
+}
+
+async function run(
+  store: StoreKind,
+  faults: readonly Fault[],
+  options: StoreOptions,
+): Promise<Outcome> {
+  const cluster = await TestCluster.start(store, options);
+  try {
+    const outcome = await hurt(cluster, faults, say);
+    if (outcome.problems.length > 0 && options.isLossy !== true) {
+      for (const { node, said } of cluster.members) say(`--- ${node}\n${said.slice(-3000)}`);
+    }
+    return outcome;
+  } finally {
+    await cluster.close();
+  }
+}
+
+/** Whether all is well. */
+function sumUp(outcomes: readonly Outcome[]): boolean {
+  const all = outcomes.flatMap((outcome) => outcome.rounds);
+  for (const fault of FAULTS) {
+    const own = all.filter((round) => round.fault === fault);
+    if (own.length > 0) say(`${fault}: ${summary(own)}`);
+    const quick = own.filter(({ isQuick }) => isQuick);
+    if (quick.length > 0 && quick.length < own.length) {
+      say(`  of them, where the store was quick before: ${summary(quick)}`);
+    }
+  }
+  const total = (of: (outcome: Outcome) => number) =>
+    outcomes.reduce((sum, outcome) => sum + of(outcome), 0);
+  const acknowledged = total((outcome) => outcome.acknowledged);
+  say(`${acknowledged} commands acknowledged, ${total(({ jobs }) => jobs)} jobs seen to end`);
+  const problems = outcomes.flatMap((outcome) => outcome.problems);
+  for (const problem of problems.slice(0, 20)) say(`WRONG: ${problem}`);
+  say(problems.length === 0 ? `all well in ${all.length} rounds` : `${problems.length} wrong`);
+  return problems.length === 0;
+}
+
+function summary(of: readonly Round[]): string {
+  const times = of.map(({ silentMs }) => silentMs).toSorted((a, b) => a - b);
   const at = (share: number) => times[Math.floor((times.length - 1) * share)] ?? 0;
   const silence = `${at(0)} / ${at(0.5)} / ${at(1)} ms (least, median, most)`;
-  return `${fault}: ${times.length} rounds, silence ${silence}`;
+  return `${times.length} rounds, silence ${silence}`;
+}
+
+/** Whether the check sees that a store lost what it acknowledged. */
+async function isSeen(store: StoreKind): Promise<boolean> {
+  const faults = Array.from({ length: rounds }, () => LOSING[store]);
+  const { problems } = await run(store, faults, { isWired: true, isLossy: true });
+  for (const problem of problems.slice(0, 5)) say(`seen: ${problem}`);
+  say(problems.length > 0 ? "the check sees what was lost" : "WRONG: the check sees nothing");
+  return problems.length > 0;
 }

@@ -4,13 +4,17 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 // tidy-allow sleep: other processes are asked again until they answer
 import { setTimeout as pause } from "node:timers/promises";
 import { root } from "../../scripts/root.mjs";
-import { startStore, type SharedStore, type StoreKind } from "./stores.ts";
+import type { KnownLog } from "../../src/engine/known-log.ts";
+import { Cable } from "../support/cable.ts";
+import type { Mend, SharedStore, StoreOptions } from "./shared-store.ts";
+import { startStore, type StoreKind } from "./stores.ts";
 
 const PROGRAM = join(root, "dist/bin/rollcall.cjs");
 const AGENT = join(root, "test/cluster/agent.mjs");
@@ -27,17 +31,23 @@ export interface ClusterView {
 export class MemberProcess {
   readonly node: string;
   readonly #folder: string;
-  readonly #log: readonly string[];
+  readonly #flags: readonly string[];
   #child: ChildProcess | undefined;
   #said = "";
   url = "";
   grpc = "";
 
-  /** `log` are the flags that name it. */
-  constructor(node: string, folder: string, log: readonly string[]) {
+  /** The flags name its log, and where others reach it. */
+  constructor(node: string, folder: string, flags: readonly string[]) {
     this.node = node;
     this.#folder = folder;
-    this.#log = log;
+    this.#flags = flags;
+  }
+
+  /** The last that it saw of the log, as it remembers it from time to time. */
+  get known(): KnownLog | undefined {
+    const file = join(this.#folder, this.node, "state", "cluster.json");
+    return (JSON.parse(readFileSync(file, "utf8")) as { known?: KnownLog }).known;
   }
 
   get pid(): number {
@@ -54,8 +64,8 @@ export class MemberProcess {
     const command = `command = ["${process.execPath}", "${AGENT}"]\n`;
     const steady = `[agents.steady]\nrestart = "always"\n${command}`;
     writeFileSync(config, `[agents.echo]\n${command}${steady}`);
-    const free = ["--addr", ":0", "--http-addr", ":0", "--cluster-addr", ":0"];
-    const place = ["--data-dir", join(home, "state"), ...this.#log, "--node", this.node];
+    const free = ["--addr", ":0", "--http-addr", ":0"];
+    const place = ["--data-dir", join(home, "state"), ...this.#flags, "--node", this.node];
     const quiet = ["--no-status-files", "--rate-limit", "0", "--log-level", "warn"];
     const args = [PROGRAM, "up", ...free, ...place, ...quiet, "--config", config];
     const env = { PATH: process.env["PATH"], HOME: home, TZ: "UTC" };
@@ -109,12 +119,24 @@ export class TestCluster {
   readonly store: SharedStore;
   readonly members: readonly MemberProcess[];
   readonly #folder: string;
+  /** Through which the others reach each, where they are wired. */
+  readonly #doors: ReadonlyMap<string, Cable>;
 
-  static async start(kind: StoreKind = "postgres"): Promise<TestCluster> {
-    const store = await startStore(kind);
+  static async start(kind: StoreKind, options: StoreOptions = {}): Promise<TestCluster> {
+    const store = await startStore(kind, options);
     const folder = mkdtempSync(join(tmpdir(), "rollcall-cluster-"));
-    const members = NODES.map((name) => new MemberProcess(name, folder, store.flags));
-    const cluster = new TestCluster(store, members, folder);
+    const doors = new Map<string, Cable>();
+    const members: MemberProcess[] = [];
+    for (const node of NODES) {
+      const flags = [...(await store.flagsOf(node)), "--cluster-addr"];
+      if (options.isWired === true) {
+        const door = await doorOf();
+        doors.set(node, door);
+        flags.push(`127.0.0.1:${door.port}`, "--advertise", door.host);
+      } else flags.push(":0");
+      members.push(new MemberProcess(node, folder, flags));
+    }
+    const cluster = new TestCluster({ store, members, folder, doors });
     try {
       for (const member of members) await member.start();
       await cluster.settled();
@@ -125,10 +147,18 @@ export class TestCluster {
     }
   }
 
-  private constructor(store: SharedStore, members: readonly MemberProcess[], folder: string) {
+  private constructor({ store, members, folder, doors }: ClusterParts) {
     this.store = store;
     this.members = members;
     this.#folder = folder;
+    this.#doors = doors;
+  }
+
+  /** From now on the other members do not reach this one, and nobody is told. */
+  shut({ node }: MemberProcess): Mend {
+    const door = this.#doors.get(node);
+    door?.swallow();
+    return async () => door?.mend();
   }
 
   /** The member that says that it leads, asked until one does. */
@@ -165,7 +195,26 @@ export class TestCluster {
 
   async close(): Promise<void> {
     await Promise.all(this.members.map((member) => member.end()));
+    for (const door of this.#doors.values()) door.close();
     await this.store.stop();
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
+}
+
+interface ClusterParts {
+  readonly store: SharedStore;
+  readonly members: readonly MemberProcess[];
+  readonly folder: string;
+  readonly doors: ReadonlyMap<string, Cable>;
+}
+
+/** To a port that is free now. */
+async function doorOf(): Promise<Cable> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  await once(probe.close(), "close");
+  const door = await Cable.open();
+  door.port = port;
+  return door;
 }

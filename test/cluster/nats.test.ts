@@ -5,6 +5,7 @@ import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { NO_TOKEN } from "../../src/wires/arcp/codec/messages.ts";
 import { hurt } from "./faults.ts";
 import { TestCluster, type MemberProcess } from "./members.ts";
+import { testPeers } from "./peers.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
@@ -18,6 +19,8 @@ describe.skipIf(lacks("nats"))("three members on NATS", () => {
   });
 
   afterAll(() => cluster.close());
+
+  testPeers(() => cluster, { isWhole: false });
 
   test("a member that does not lead takes a command, and sees at once what it did", async () => {
     const answer = await fetch(`${follower.url}/v1/agents/register`, {

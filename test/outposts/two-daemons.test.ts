@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { daemon, run, scratch, start, type Running } from "../e2e/programs.ts";
-import { Cable } from "./cable.ts";
+import { Cable } from "../support/cable.ts";
 
 const RECONNECTED_MS = 5_000;
 const STEPS = fileURLToPath(new URL("../e2e/agents/steps.mjs", import.meta.url));

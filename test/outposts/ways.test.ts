@@ -9,7 +9,7 @@ import { lacks } from "../../scripts/prerequisites.mjs";
 import { daemon, run, scratch, type Running } from "../e2e/programs.ts";
 import { tlsDaemon } from "../e2e/tls-daemon.ts";
 import { daemonBehind, proxyOf } from "../support/nginx.ts";
-import { Cable } from "./cable.ts";
+import { Cable } from "../support/cable.ts";
 
 const TOKEN = ["tokens", "create", "box", "--role", "outpost", "--host", "box"];
 

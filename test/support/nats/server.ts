@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { NATS_SERVER } from "../../../scripts/prerequisites.mjs";
+import { Cable } from "../cable.ts";
 
 const START_MS = 30_000;
 
@@ -28,6 +29,10 @@ export interface NatsOptions {
   readonly authorization?: string;
   /** Of JetStream on each server. */
   readonly maxFile?: string;
+  /** The folder that theirs is made in. */
+  readonly within?: string;
+  /** Whether they reach each other through cables, so that one can be cut off from the others. */
+  readonly isWired?: boolean;
 }
 
 interface Ports {
@@ -111,22 +116,33 @@ export class NatsCluster {
   readonly servers: readonly NatsServer[];
   readonly #folder: string;
   readonly #login: string;
+  readonly #routes: readonly RouteCable[];
   #connection: NatsConnection | undefined;
 
-  private constructor(folder: string, servers: readonly NatsServer[], login: string) {
+  private constructor({ folder, servers, login, routes }: ClusterParts) {
     this.#folder = folder;
     this.servers = servers;
     this.#login = login;
+    this.#routes = routes;
+  }
+
+  /** The cables between a server and the others. */
+  cablesOf(server: NatsServer): readonly Cable[] {
+    const index = this.servers.indexOf(server);
+    const own = this.#routes.filter(({ from, to }) => from === index || to === index);
+    return own.map(({ cable }) => cable);
   }
 
   static async start(options: NatsOptions = {}): Promise<NatsCluster> {
-    const folder = mkdtempSync(join(tmpdir(), "rollcall-nats-"));
+    const folder = mkdtempSync(join(options.within ?? tmpdir(), "rollcall-nats-"));
     const ports = await freePorts(options.servers ?? 3);
+    const routes = options.isWired === true ? await routeCables(ports) : [];
     const servers = ports.map((own, index) => {
-      const text = configurationOf(ports, index, options);
+      const text = configurationOf(ports, { ...options, index, routes });
       return new NatsServer({ name: `n${index + 1}`, folder, ports: own, text });
     });
-    const cluster = new NatsCluster(folder, servers, options.authorization ? "admin:admin@" : "");
+    const login = options.authorization ? "admin:admin@" : "";
+    const cluster = new NatsCluster({ folder, servers, login, routes });
     for (const server of servers) server.start();
     await cluster.untilReady();
     return cluster;
@@ -198,6 +214,7 @@ export class NatsCluster {
     await this.#connection?.close();
     for (const server of this.servers) server.resume();
     await Promise.all(this.servers.map((server) => server.end("SIGKILL")));
+    for (const { cable } of this.#routes) cable.close();
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 }
@@ -218,12 +235,49 @@ async function isHealthy(monitor: string): Promise<boolean> {
   }
 }
 
-function configurationOf(all: readonly Ports[], index: number, options: NatsOptions): string {
+/** From one server to another. */
+interface RouteCable {
+  readonly from: number;
+  readonly to: number;
+  readonly cable: Cable;
+}
+
+interface ClusterParts {
+  readonly folder: string;
+  readonly servers: readonly NatsServer[];
+  readonly login: string;
+  readonly routes: readonly RouteCable[];
+}
+
+async function routeCables(ports: readonly Ports[]): Promise<RouteCable[]> {
+  const pairs = ports.flatMap((_, from) => ports.map((_own, to) => ({ from, to })));
+  const routes = pairs.filter(({ from, to }) => from !== to);
+  return Promise.all(
+    routes.map(async (route) => {
+      const cable = await Cable.open();
+      cable.port = ports[route.to]?.route ?? 0;
+      return { ...route, cable };
+    }),
+  );
+}
+
+interface ServerOptions extends NatsOptions {
+  readonly index: number;
+  readonly routes: readonly RouteCable[];
+}
+
+function configurationOf(all: readonly Ports[], options: ServerOptions): string {
+  const { index, routes: cables } = options;
   const name = `n${index + 1}`;
   const own = all[index] ?? { client: 0, route: 0, monitor: 0 };
   const { syncInterval = "always", maxPayload = "8MB", authorization = "" } = options;
-  const routes = all.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(", ");
-  const cluster = `cluster { name: test, listen: "127.0.0.1:${own.route}", routes: [${routes}] }`;
+  const wired = cables.filter(({ from }) => from === index).map(({ cable }) => cable.host);
+  const others = wired.length > 0 ? wired : all.map(({ route }) => `127.0.0.1:${route}`);
+  const routes = others.map((host) => `"nats://${host}"`).join(", ");
+  // They tell each other and their clients no way past the cables.
+  const secrecy = wired.length > 0 ? 'advertise: "127.0.0.1:1", no_advertise: true,' : "";
+  const listen = `listen: "127.0.0.1:${own.route}"`;
+  const cluster = `cluster { name: test, ${listen}, ${secrecy} routes: [${routes}] }`;
   return `
     server_name: ${name}
     listen: "127.0.0.1:${own.client}"

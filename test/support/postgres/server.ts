@@ -31,6 +31,18 @@ const START_MS = 30_000;
 export interface ServerOptions {
   /** In place of the defaults, and besides them. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The folder that its own is made in. */
+  readonly within?: string;
+  /** Of each file of its write-ahead log, in megabytes. */
+  readonly walFile?: number;
+}
+
+export interface StandbyOptions {
+  /** Where it reaches this server, if not at its port. */
+  readonly port?: number;
+  readonly within?: string;
+  /** Between the copy and its start. */
+  readonly onCopied?: () => Promise<void>;
 }
 
 /** How tests run: quick to start, and as durable as a server in production. */
@@ -58,10 +70,12 @@ export class PostgresServer {
     this.port = port;
   }
 
-  static async start({ settings }: ServerOptions = {}): Promise<PostgresServer> {
-    const server = new PostgresServer(newFolder(), await freePort());
-    const flags = ["--auth=trust", `--username=${USER}`, "--encoding=UTF8", "--no-locale"];
-    await run("initdb", [...flags, "--no-sync", "--no-instructions", "-D", server.#data]);
+  static async start(options: ServerOptions = {}): Promise<PostgresServer> {
+    const { settings, within, walFile = 16 } = options;
+    const server = new PostgresServer(newFolder(within), await freePort());
+    const names = ["--auth=trust", `--username=${USER}`, "--encoding=UTF8", "--no-locale"];
+    const flags = [...names, `--wal-segsize=${walFile}`, "--no-sync", "--no-instructions"];
+    await run("initdb", [...flags, "-D", server.#data]);
     server.#configure({ ...SETTINGS, ...settings });
     await server.restart();
     await server.query(`CREATE DATABASE ${USER}`, "postgres");
@@ -69,12 +83,14 @@ export class PostgresServer {
   }
 
   /** A copy that follows this server; it is asynchronous until this one names it synchronous. */
-  async standby(name: string): Promise<PostgresServer> {
-    const standby = new PostgresServer(newFolder(), await freePort());
+  async standby(name: string, options: StandbyOptions = {}): Promise<PostgresServer> {
+    const standby = new PostgresServer(newFolder(options.within), await freePort());
     const from = ["-h", "127.0.0.1", "-p", String(this.port), "-U", USER];
     await run("pg_basebackup", [...from, "-D", standby.#data, "-R", "-X", "stream", "-c", "fast"]);
-    const primary = `host=127.0.0.1 port=${this.port} user=${USER} application_name=${name}`;
+    const port = options.port ?? this.port;
+    const primary = `host=127.0.0.1 port=${port} user=${USER} application_name=${name}`;
     standby.#configure({ primary_conninfo: primary });
+    await options.onCopied?.();
     await standby.restart();
     return standby;
   }
@@ -175,19 +191,37 @@ export class PostgresServer {
     await this.until("SELECT 1 WHERE NOT pg_is_in_recovery()");
   }
 
+  get isRunning(): boolean {
+    return this.#process?.exitCode === null && this.#process.signalCode === null;
+  }
+
+  /** SIGSTOP or SIGCONT to all of its processes. */
+  signal(name: "SIGSTOP" | "SIGCONT"): void {
+    const pid = this.pid ?? 0;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+    for (const each of [pid, ...children.trim().split(" ").map(Number)]) {
+      try {
+        process.kill(each, name);
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+  }
+
   /** SIGKILL of the postmaster: nothing is flushed, nobody is told. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
 
   async stop(): Promise<void> {
+    if (this.isRunning) this.signal("SIGCONT");
     await this.#end("SIGQUIT");
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 
   async #end(signal: "SIGKILL" | "SIGQUIT"): Promise<void> {
     const running = this.#process;
-    if (running?.exitCode !== null || running.signalCode !== null) return;
+    if (!running || !this.isRunning) return;
     const ended = once(running, "exit");
     running.kill(signal);
     await ended;
@@ -202,8 +236,8 @@ async function run(name: string, args: readonly string[]): Promise<void> {
   await promisify(execFile)(program(name), args, { ...owner(), cwd: tmpdir() });
 }
 
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "rollcall-postgres-"));
+function newFolder(within = tmpdir()): string {
+  const folder = mkdtempSync(join(within, "rollcall-postgres-"));
   const { uid, gid } = owner();
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   return folder;

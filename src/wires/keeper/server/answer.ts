@@ -10,8 +10,12 @@ export async function answered<T>(
   engine: Pick<Engine, "read">,
   select: (state: State) => Generator<void, T[]>,
 ): Promise<T[]> {
-  const list = await inSlices(await engine.read(select));
-  return engine.read(() => list);
+  for (;;) {
+    const { from, making } = await engine.read((state) => ({ from: state, making: select(state) }));
+    const list = await inSlices(making);
+    // Of a state that was replaced, what was not durable never happened.
+    if (await engine.read((state) => state === from)) return list;
+  }
 }
 
 interface AnswerBounds<T> {
