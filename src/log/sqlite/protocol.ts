@@ -2,7 +2,9 @@
  * Shared by the main thread and the SQLite thread: the calls from one to the other, one at a time,
  * in order, and the gate. Entries that stand together are sent as one text: few large strings cross
  * in half the time of many small ones. The file has them as UTF-8 bytes: a blob may hold a zero
- * character, which SQLite's text may not. They are encoded over there.
+ * character, which SQLite's text may not. They are encoded and decoded over there: that is work the
+ * main thread need not do, and bytes that cross are garbage outside of the heap, which V8 is slow
+ * to collect.
  */
 import type { ErrorCode } from "../../core/errors.ts";
 import { joinEntries } from "../entries.ts";
@@ -23,7 +25,7 @@ export interface Operations {
   checkBeside(path: string): Promise<void>;
   range(): LogRange;
   commit(commit: Commit): CommitResult;
-  readLog(span: Span): LogPage | undefined;
+  readLog(span: Span): Decoded<LogPage> | undefined;
   /** The append that wrote an entry of the log; undefined when there is no such entry. */
   idAt(sequence: number): string | undefined;
   truncate(through: number): void;
@@ -33,9 +35,9 @@ export interface Operations {
   finishSnapshot(id: number): void;
   dropSnapshot(id: number): void;
   findSnapshot(atOrBefore: number): SavedSnapshot | undefined;
-  readChunks(chunks: { readonly id: number; readonly from: number }): readonly Uint8Array[];
+  readChunks(chunks: { readonly id: number; readonly from: number }): readonly string[];
 
-  readStream(read: { readonly stream: string; readonly span: Span }): StreamPage;
+  readStream(read: { readonly stream: string; readonly span: Span }): DecodedStreamPage;
   rangeOfStream(stream: string): StreamRange;
   listStreams(list: { readonly prefix: string; readonly after: string }): readonly NamedRange[];
 
@@ -160,6 +162,9 @@ export interface Page {
   readonly bytes: Uint8Array;
 }
 
+/** As it crosses to the main thread. */
+export type Decoded<P extends Page> = Omit<P, "bytes"> & { readonly text: string };
+
 /** Of the log: with the append that wrote its last entry, and the one before what was asked for. */
 export interface LogPage extends Page {
   readonly id: string;
@@ -168,6 +173,10 @@ export interface LogPage extends Page {
 
 export interface StreamPage extends StreamRange {
   readonly page: Page | undefined;
+}
+
+export interface DecodedStreamPage extends StreamRange {
+  readonly page: Decoded<Page> | undefined;
 }
 
 export interface SnapshotChunks {
@@ -202,6 +211,17 @@ export type ThreadReply =
       readonly code: ErrorCode;
       readonly message: string;
     };
+
+export function decoded<P extends Page>(page: P | undefined): Decoded<P> | undefined {
+  if (!page) return undefined;
+  const { bytes, ...rest } = page;
+  return { ...rest, text: decodeText(bytes) };
+}
+
+/** Not by TextDecoder, which drops a byte order mark. */
+export function decodeText({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString();
+}
 
 const FREE = 0;
 const INSIDE = 1;

@@ -11,7 +11,7 @@ import { Tail } from "../tail.ts";
 import { Commits } from "./commits.ts";
 import { isLarge } from "./check.ts";
 import { corrupt } from "./driver.ts";
-import type { Argument, Name, OpenOptions, Page, Result, Span } from "./protocol.ts";
+import type { Argument, Decoded, Name, OpenOptions, Page, Result, Span } from "./protocol.ts";
 import { SqliteThread } from "./thread.ts";
 
 export class SqliteSession {
@@ -134,7 +134,7 @@ export class SqliteSession {
   }
 
   /** The pages of a span; the next one is on its way while the caller is busy with this one. */
-  async *pages<P extends Page>(
+  async *pages<P extends Decoded<Page>>(
     { what, read, range }: PagesOf<P>,
     span: Span,
   ): AsyncGenerator<PageEntries<P>> {
@@ -147,14 +147,14 @@ export class SqliteSession {
       next = page.last < through ? read({ after: page.last, through }) : undefined;
       // It rejects when it is awaited, if ever.
       next?.catch(() => undefined);
-      yield { page, ...decodePage(`${what} in ${this.#options.path}`, page, after) };
+      yield { page, ...entriesOf(`${what} in ${this.#options.path}`, page, after) };
       after = page.last;
     }
     await this.#verdict;
   }
 
   /** Forgotten while it was read, or never to be missed. */
-  async #missing({ what, range }: Omit<PagesOf<Page>, "read">, after: number) {
+  async #missing({ what, range }: Omit<PagesOf<unknown>, "read">, after: number) {
     const { oldest, head } = await range();
     if (oldest > after + 1 || head <= after) {
       return new RollcallError("OUT_OF_RANGE", `${what} was truncated after ${after}`);
@@ -187,28 +187,23 @@ async function pagesChecked(checker: SqliteThread, path: string): Promise<void> 
 }
 
 /** The log or a stream. */
-interface PagesOf<P extends Page> {
+interface PagesOf<P> {
   readonly what: string;
   readonly read: (span: Span) => Promise<P | undefined>;
   readonly range: () => Promise<StreamRange>;
 }
 
 /** A page, and those of its entries that were asked for. */
-interface PageEntries<P extends Page> extends StreamBatch {
+interface PageEntries<P> extends StreamBatch {
   readonly page: P;
 }
 
 /** The entries of a page that come after `after`. */
-function decodePage(what: string, { first, last, bytes }: Page, after: number): StreamBatch {
-  const entries = decodeText(bytes).split("\n");
+function entriesOf(what: string, { first, last, text }: Decoded<Page>, after: number): StreamBatch {
+  const entries = text.split("\n");
   if (entries.length !== last - first + 1) {
     throw corrupt(what, `it holds ${entries.length} entries from ${first} to ${last}`);
   }
   const skipped = Math.max(0, after + 1 - first);
   return { first: first + skipped, entries: skipped > 0 ? entries.slice(skipped) : entries };
-}
-
-/** Not by TextDecoder, which drops a byte order mark. */
-export function decodeText({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString();
 }

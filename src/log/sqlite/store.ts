@@ -24,8 +24,8 @@ import type {
   StoredSnapshot,
 } from "../log.ts";
 import { SNAPSHOT_BYTES } from "./protocol.ts";
-import type { Forget, SavedSnapshot, Span, StreamPage } from "./protocol.ts";
-import { decodeText, SqliteSession } from "./session.ts";
+import type { DecodedStreamPage, Forget, SavedSnapshot, Span } from "./protocol.ts";
+import { SqliteSession } from "./session.ts";
 import type { Store } from "../store.ts";
 import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from "../streams.ts";
 
@@ -163,7 +163,7 @@ class SqliteLog implements Log {
       // On its way while the caller is busy; it rejects when it is awaited, if ever.
       if (from < chunks) next = read(from);
       next.catch(() => undefined);
-      for (const chunk of page) yield decodeText(chunk);
+      yield* page;
     }
   }
 
@@ -201,7 +201,7 @@ class SqliteStreams implements Streams {
     const what = `stream ${stream}`;
     const call = (span: Span) => this.#session.call("readStream", { stream, span });
     // One call for a small stream: what is there of it, and its first page.
-    let known: StreamPage | undefined = await call({ after, through: Infinity });
+    let known: DecodedStreamPage | undefined = await call({ after, through: Infinity });
     const { oldest, head } = known;
     checkReach(what, after, oldest);
     const read = async (span: Span) => {

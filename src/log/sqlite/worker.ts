@@ -8,6 +8,8 @@ import { makeBackup } from "./backup.ts";
 import { checkPages } from "./check.ts";
 import { storageError, type Database } from "./driver.ts";
 import {
+  decoded,
+  decodeText,
   ExitGate,
   type Name,
   type Operations,
@@ -50,7 +52,7 @@ const operations: Operations = {
   },
   range: () => tables().range(),
   commit: (commit) => tables().commit(commit),
-  readLog: (span) => tables().read(span),
+  readLog: (span) => decoded(tables().read(span)),
   idAt: (sequence) => tables().idAt(sequence),
   truncate: (through) => tables().truncate(through),
 
@@ -59,9 +61,12 @@ const operations: Operations = {
   finishSnapshot: (id) => tables().finishSnapshot(id),
   dropSnapshot: (id) => tables().snapshots.drop(id),
   findSnapshot: (atOrBefore) => tables().snapshots.find(atOrBefore),
-  readChunks: ({ id, from }) => tables().snapshots.read(id, from),
+  readChunks: ({ id, from }) => tables().snapshots.read(id, from).map(decodeText),
 
-  readStream: ({ stream, span }) => tables().streams.read(stream, span),
+  readStream({ stream, span }) {
+    const { page, ...range } = tables().streams.read(stream, span);
+    return { ...range, page: decoded(page) };
+  },
   rangeOfStream: (stream) => tables().streams.range(stream),
   listStreams: ({ prefix, after }) => tables().streams.list(prefix, after),
 
