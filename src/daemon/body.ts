@@ -22,7 +22,7 @@ export interface BodyLimits {
   readonly requests: WaitingBytes;
 }
 
-export interface BodyReader extends BodyLimits {
+export interface BodyReader {
   readonly whole: (body: Buffer) => void;
   /** Called once, and then `whole` is not; also for what `whole` throws. */
   readonly failed: (error: unknown) => void;
@@ -31,8 +31,11 @@ export interface BodyReader extends BodyLimits {
 const EMPTY = Buffer.alloc(0);
 
 /** Without a promise, for those who are asked thousands of times a second. */
-export function takeBody(request: IncomingMessage, reader: BodyReader): void {
-  const { whole, failed } = reader;
+export function takeBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  { whole, failed }: BodyReader,
+): void {
   const announced = Number(request.headers["content-length"]);
   let only: Buffer = EMPTY;
   let pieces: BodyPieces | undefined;
@@ -45,7 +48,7 @@ export function takeBody(request: IncomingMessage, reader: BodyReader): void {
   request.on("data", (chunk: Buffer) => {
     if (isOver) return;
     if (chunk.length === announced) only = chunk;
-    else (pieces ??= new BodyPieces(reader, fail)).add(chunk, chunksOf(request));
+    else (pieces ??= new BodyPieces(limits, fail)).add(chunk, chunksOf(request));
   });
   request.on("end", () => {
     if (isOver) return;
@@ -105,5 +108,5 @@ class BodyPieces {
 
 /** Rejects as soon as a limit is reached. */
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  return new Promise((whole, failed) => takeBody(request, { ...limits, whole, failed }));
+  return new Promise((whole, failed) => takeBody(request, limits, { whole, failed }));
 }

@@ -8,7 +8,7 @@
  * that is not let in costs no more than its refusal. Other machines are counted by their address
  * as well, before their credentials are checked.
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { invalidArgument, RollcallError } from "../core/errors.ts";
 import type { By } from "../core/by.ts";
 import type { Principal } from "../core/principals.ts";
@@ -36,6 +36,30 @@ export interface GateOptions {
   readonly peerOf?: (request: IncomingMessage) => Peer;
 }
 
+/** One is made for every request. */
+class CallerOfHttp implements Caller {
+  readonly wire = "http";
+  readonly peer: Peer;
+  readonly mayPresentLater: boolean;
+  readonly #headers: IncomingHttpHeaders;
+  forwardedFor?: string;
+
+  constructor(peer: Peer, headers: IncomingHttpHeaders, mayPresentLater: boolean) {
+    this.peer = peer;
+    this.mayPresentLater = mayPresentLater;
+    this.#headers = headers;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  headerNames(): Iterable<string> {
+    return Object.keys(this.#headers);
+  }
+}
+
 export class Gate {
   readonly #options: GateOptions;
 
@@ -50,16 +74,7 @@ export class Gate {
     calls.takeFrom(peer);
     this.#checkShape(request);
     if (!peer.isOwnSocket) checkBrowser(request, hosts());
-    const call: Caller = {
-      peer,
-      wire: "http",
-      mayPresentLater,
-      headerNames: () => Object.keys(request.headers),
-      header: (name) => {
-        const value = request.headers[name];
-        return Array.isArray(value) ? value.join(", ") : value;
-      },
-    };
+    const call = new CallerOfHttp(peer, request.headers, mayPresentLater);
     const admitted = authenticator.authenticate(call);
     const known = (principal: Principal) => {
       calls.take(principal.name);

@@ -242,7 +242,7 @@ export class HttpDoor {
           answer.then((each) => this.#send(response, each)).catch(failed);
         } else this.#send(response, answer);
       };
-      takeBody(request, { ...this.#bodies, whole, failed });
+      takeBody(request, this.#bodies, { whole, failed });
     };
     try {
       const admitted = this.#gate.admit(request);
