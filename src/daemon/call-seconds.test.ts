@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CallSeconds } from "./call-seconds.ts";
 
-test("the page has the calls of each method that was called, added up by how long they took", () => {
+test("the page has the calls of each method that was called, by how long they took", () => {
   const seconds = new CallSeconds();
   const beat = seconds.of("/keeper/Beat");
   seconds.of("/keeper/Never");

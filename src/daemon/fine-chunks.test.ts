@@ -13,7 +13,7 @@ const END = "0\r\n\r\n";
 /** Of one letter, of more than is joined, of one letter again. */
 const BODY = ["a".repeat(1_500).split(""), ["b".repeat(9_000)], "c".repeat(1_500).split("")].flat();
 
-test("a body in chunks of any size comes whole, in few pieces, to a reader that is late", async () => {
+test("a body in chunks of any size comes whole, in few pieces, to a late reader", async () => {
   const requests = new WaitingBytes({ bytes: MIB, eachBytes: MIB, ms: SECOND });
   const pieces: number[] = [];
   let chunks: number | undefined;

@@ -16,7 +16,7 @@ export function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** The message of a chunk that is exactly one frame, as nearly all are; else the reader is asked. */
+/** The message of a chunk that is exactly one frame, as nearly all are; undefined of any other. */
 export function onlyMessage(chunk: Buffer, maxBytes: number): Buffer | undefined {
   if (chunk.length < PREFIX_BYTES || chunk[0] !== 0) return undefined;
   const length = chunk.readUInt32BE(1);
