@@ -1,6 +1,8 @@
 /** The store that the configuration chooses. */
+import { resolve } from "node:path";
 import { RollcallError } from "../core/errors.ts";
 import { memoryStore } from "../log/memory/store.ts";
+import { mirroredStore } from "../log/mirror/store.ts";
 import { natsStore, type NatsStoreOptions } from "../log/nats/store.ts";
 import { postgresStore, type PostgresStoreOptions } from "../log/postgres/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
@@ -8,12 +10,23 @@ import type { Store } from "../log/store.ts";
 import { closeFolder, makeFolder } from "../machine/folders.ts";
 import type { Config } from "./config.ts";
 import type { Logger } from "./logger.ts";
-import type { NatsConfig, PostgresConfig } from "./state-config.ts";
+import type { LogConfig, NatsConfig, PostgresConfig } from "./state-config.ts";
 
 export function storeOf({ dataDir, log }: Config, release: string, logger: Logger): Store {
   if (dataDir !== undefined) ownFolder(dataDir, logger);
   const writtenBy = `rollcall ${release}`;
   const onWarning = (message: string) => logger.warn(message);
+  const store = bareStore(log, { writtenBy, onWarning });
+  if (!store.log.shared || dataDir === undefined) return store;
+  return mirroredStore({ store, path: resolve(dataDir, "mirror.db"), writtenBy, onWarning });
+}
+
+interface StoreNotes {
+  readonly writtenBy: string;
+  readonly onWarning: (message: string) => void;
+}
+
+function bareStore(log: LogConfig, { writtenBy, onWarning }: StoreNotes): Store {
   switch (log.kind) {
     case "memory":
       return memoryStore();

@@ -27,6 +27,7 @@ import { appendIds } from "./append-ids.ts";
 import { claimLead, hasSigned, type LeadClaim } from "./claim.ts";
 import { Follower } from "./follower.ts";
 import { checkLog, hasLost, knownOf, lossOf, type KnownLog } from "./known-log.ts";
+import { KeptSnapshots } from "./kept-snapshots.ts";
 import { Latch } from "./latch.ts";
 import { Lateness } from "./lateness.ts";
 import { Leading } from "./leading.ts";
@@ -67,6 +68,7 @@ export class Member {
   readonly #rules: Rules;
   readonly #clock: Clock;
   readonly snapshots: Snapshots;
+  readonly #kept: KeptSnapshots;
   readonly trouble: Trouble;
   /** Open but while the state is being rebuilt. */
   readonly loaded: Latch;
@@ -106,6 +108,11 @@ export class Member {
     this.#turn = new Turn({ clock: options.clock, random: options.random, times: this.#times });
     this.loaded = new Latch(this.#clock);
     this.snapshots = new Snapshots(options.log, { ...DEFAULT_RETENTION, ...options.retention });
+    this.#kept = new KeptSnapshots({
+      mirror: options.log.mirror,
+      everyEvents: options.retention?.snapshotEveryEvents,
+      onTrouble: (what, error) => this.trouble.report(what, error),
+    });
     this.#nextAppendId = appendIds(options.newId);
     this.#replica = replica;
     this.#known = knownOf(replica);
@@ -235,7 +242,10 @@ export class Member {
         replica: this.#replica,
         clock: this.#clock,
         lateness: this.#lateness,
-        onApplied: (recorded) => this.#applied(recorded),
+        onApplied: (recorded) => {
+          this.#applied(recorded);
+          this.#kept.applied(this.#replica);
+        },
       });
       follower.ended.catch((error: unknown) => {
         this.trouble.report("stopped following", error);

@@ -27,12 +27,9 @@ export interface Replica {
 /** Opens the log and rebuilds the state: the newest snapshot, then what came after. */
 export async function load(log: Log, rules: Rules): Promise<Replica> {
   const { floor = 0, mark, logId } = await log.open();
-  const snapshot = await log.loadSnapshot(Infinity);
   const replica: Replica = {
-    state: snapshot ? await restored(log, snapshot) : emptyState(),
-    head: snapshot?.sequence ?? 0,
+    ...((await newestKept(log)) ?? (await newestOf(log))),
     mark,
-    lastId: snapshot?.id ?? "",
     logId,
     programs: log.programs,
     floor,
@@ -40,6 +37,27 @@ export async function load(log: Log, rules: Rules): Promise<Replica> {
   };
   for await (const batch of log.read(replica.head, replica.lastId)) apply(replica, rules, batch);
   return replica;
+}
+
+type Start = Pick<Replica, "state" | "head" | "lastId">;
+
+async function newestOf(log: Log): Promise<Start> {
+  const snapshot = await log.loadSnapshot(Infinity);
+  if (!snapshot) return { state: emptyState(), head: 0, lastId: "" };
+  return { state: await restored(log, snapshot), head: snapshot.sequence, lastId: snapshot.id };
+}
+
+/** In the mirror, which only saves time: one that cannot be read is not missed. */
+async function newestKept({ mirror }: Log): Promise<Start | undefined> {
+  const snapshot = await mirror?.newest();
+  if (!snapshot) return undefined;
+  try {
+    const { sequence: head, id: lastId } = snapshot;
+    return { state: await restore(snapshot.chunks), head, lastId };
+  } catch (error) {
+    await mirror?.discard(error);
+    return undefined;
+  }
 }
 
 async function restored(log: Log, { chunks }: Snapshot): Promise<State> {

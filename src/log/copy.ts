@@ -215,7 +215,8 @@ class Copy {
   }
 }
 
-function padding(count: number): readonly string[] {
+/** Entries in the place of those that are gone. */
+export function padding(count: number): readonly string[] {
   return Array.from({ length: count }, () => "");
 }
 

@@ -55,6 +55,8 @@ export interface Log {
   readonly limits: LogLimits;
   /** Of an open log, where the store knows them. */
   readonly programs?: LogPrograms | undefined;
+  /** Of a shared log, where this machine has one. */
+  readonly mirror?: LogMirror | undefined;
 
   /**
    * Opens the store and checks it; every other call comes after. Called again it gives the range of
@@ -70,6 +72,19 @@ export interface Log {
   truncate(through: number): Promise<void>;
   /** Idempotent. Pending calls finish or reject first. */
   close(): Promise<void>;
+}
+
+/**
+ * A copy of the end of a shared log on this machine, which `read` uses by itself. Snapshots in it
+ * are for this node alone: `loadSnapshot` knows nothing of them.
+ */
+export interface LogMirror {
+  /** The newest in it; whatever is wrong with that one, the log has others. */
+  newest(): Promise<StoredSnapshot | undefined>;
+  /** Keeps one in it; false where it has not come so far, and then no chunk was taken. */
+  keep(snapshot: Snapshot): Promise<boolean>;
+  /** It cannot be used: it is made anew. */
+  discard(why: unknown): Promise<void>;
 }
 
 /** Names and versions. */
