@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { World } from "../../test/support/core/fixture.ts";
+import { introduction } from "../../test/support/core/members.ts";
 import { placeOfJob, type SentJob } from "./host-jobs.ts";
 import { OUTPOST, RETENTION } from "./limits.ts";
+import { capture } from "./snapshot.ts";
 
 const FACTS = {
   instance: "one",
@@ -126,4 +128,31 @@ test.each([
   ["echo@1.0.0", undefined],
 ])("the place of %s is %j", (id, place) => {
   expect(placeOfJob(id)).toEqual(place);
+});
+
+test("members of two versions share a log without jobs of machines until it is finalized", () => {
+  const world = new World();
+  world.run({ type: "node.join", member: introduction() });
+  const send = sender(world);
+  const running = job("job_1", world.nowMs);
+  const early = world.topicsOf(() => {
+    expect(send([running], ["job_0"]).refused).toMatchObject([
+      { alias: "job_1@box", code: "UNIMPLEMENTED" },
+    ]);
+  });
+  expect(early).toEqual(["outpost.took"]);
+  expect([...capture(world.state)][0]).toContain('"version":8');
+  world.run({ type: "node.finalize" });
+  expect(world.topicsOf(() => send([running]))).toContain("outpost.job_told");
+  expect(idsIn(world)).toEqual(["job_1@box"]);
+});
+
+test("jobs from before the log was shared go on, and no older program takes their snapshot", () => {
+  const world = new World();
+  const send = sender(world);
+  send([job("job_1", world.nowMs)]);
+  world.run({ type: "node.join", member: introduction() });
+  const ended = job("job_1", world.nowMs, { status: "success", endedAtMs: world.nowMs });
+  expect(world.topicsOf(() => send([ended]))).toContain("outpost.job_told");
+  expect([...capture(world.state)][0]).toContain('"version":9');
 });

@@ -11,6 +11,7 @@
 import type { Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { invalid, key, line, type Problem } from "./fields.ts";
+import { writesHostJobs } from "./formats.ts";
 import { Heap, type Slot } from "./heap.ts";
 import { IndexBy } from "./index-by.ts";
 import { agentRowId } from "./agent-jobs.ts";
@@ -84,6 +85,9 @@ export function jobSummary(state: State, job: Job | HostJob): JobSummary {
 export function takeJobs(state: State, sent: SentJobs, { nowMs }: Moment): TakenJobs {
   const { hostJobs } = state;
   const { host } = sent;
+  if (!writesHostJobs(state)) {
+    return { events: [], refused: sent.jobs.map(({ id }) => tooOld(withHost(id, host))) };
+  }
   const events: Event[] = [];
   const refused: Refused[] = [];
   let count = hostJobs.ofHost.of(host).size;
@@ -117,6 +121,12 @@ function nextBut(ids: Iterator<string>, told: ReadonlySet<string>): string | und
   let next = ids.next();
   while (!next.done && told.has(next.value)) next = ids.next();
   return next.done ? undefined : next.value;
+}
+
+function tooOld(alias: string): Refused {
+  const reason =
+    "the team's log is in a format without jobs of machines: rollcall cluster finalize";
+  return { alias, code: "UNIMPLEMENTED", reason };
 }
 
 function tooMany({ id, host }: HostJob): Refused {

@@ -127,7 +127,7 @@ test("an upgrade ends when no older member is left, once, and older ones do not 
 
 test("a snapshot keeps the format, and one of a later format is refused", async () => {
   const world = new World();
-  expect([...capture(world.state)].join("")).toContain('"version":9,');
+  expect([...capture(world.state)].join("")).toContain('"version":8,');
   world.run({ type: "node.finalize" });
   const pieces = [...capture(world.state)];
   expect((await restore(pieces)).format).toBe(FORMATS[1]);

@@ -94,7 +94,7 @@ test("a snapshot of version 1 has no place for claimed tasks, and loses none", a
   const ids = [world.create(), world.create(), world.create()];
   world.claim(agentId);
   const old = [...capture(world.state)].map((piece) =>
-    piece.replace('"version":9', '"version":1').replace(/("part":"queue".*\[)"\w+",/, "$1"),
+    piece.replace('"version":8', '"version":1').replace(/("part":"queue".*\[)"\w+",/, "$1"),
   );
   expect(old.at(-1)).toBe(`{"part":"queue","records":["${ids[1]}","${ids[2]}"]}`);
   const restored = await restore(old);
@@ -151,7 +151,7 @@ test("no piece is larger than one can write without holding up others", () => {
 
 test("a snapshot of a newer program is refused, not misread", async () => {
   const [first = "", ...others] = capture(fullWorld().state);
-  const newer = first.replace('"version":9', '"version":11');
+  const newer = first.replace('"version":8', '"version":11');
   await expect(restore([newer, ...others])).rejects.toMatchObject({ code: "STORAGE_TOO_NEW" });
 });
 

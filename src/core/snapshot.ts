@@ -7,7 +7,7 @@
  */
 import { keysOf, restoreAgent, restoreKey, type Agent, type KeptKey } from "./agents.ts";
 import { restoreEntry, type KeptEntry } from "./directory.ts";
-import { checkFormat, FORMATS } from "./formats.ts";
+import { checkFormat, FORMATS, snapshotVersion } from "./formats.ts";
 import { restoreGroup, type Election } from "./elections.ts";
 import { evolveCredential, type Credential } from "./credentials.ts";
 import { restoreHostJob, type HostJob } from "./host-jobs.ts";
@@ -31,10 +31,8 @@ import { restorePlace, restoreTask } from "./task-evolution.ts";
 import type { Task } from "./tasks.ts";
 import { restoreToken, type Token } from "./tokens.ts";
 
-/** Grows when an older program could not read what is written here. */
+/** The newest that is read here; formats.ts says which is written. */
 const VERSION = 10;
-/** Of a log in the first format, which such a program may still have to read. */
-const FIRST_VERSION = 9;
 
 interface Scalars {
   readonly version: number;
@@ -108,7 +106,7 @@ export function capture(state: State): Iterable<string> {
 function partsOf(state: State): readonly Piece[] {
   const { agents, leases, elections, policies, tasks, fencing } = state;
   const scalars: Scalars = {
-    version: state.format > FORMATS[0] ? VERSION : FIRST_VERSION,
+    version: snapshotVersion(state),
     lastToken: fencing.lastToken,
     ...(fencing.floor > 0 && { floor: fencing.floor }),
     ...(state.format > FORMATS[0] && { format: state.format }),

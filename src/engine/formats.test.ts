@@ -4,7 +4,7 @@ import { openEngine, register, TestClock, TestLog } from "../../test/support/eng
 import { introduction } from "../../test/support/core/members.ts";
 import { LIBRARY } from "../core/by.ts";
 import { RollcallError } from "../core/errors.ts";
-import { FORMATS, MOVING_JOBS, writes } from "../core/formats.ts";
+import { FORMATS, MOVING_JOBS, SINCE, writes } from "../core/formats.ts";
 import { rules, type Rules } from "../core/rules.ts";
 import { fingerprint } from "../core/snapshot.ts";
 import { memoryStore, MemoryMedium } from "../log/memory/store.ts";
@@ -16,7 +16,7 @@ const BEFORE: Rules = {
   ...rules,
   formats: [1, FORMATS[1] - 1],
   evolve(state, event, atMs) {
-    const isNew = event.type === "node.finalized" || event.type === "job.moved";
+    const isNew = (SINCE[event.type] ?? 1) > BEFORE.formats[1];
     if (isNew) throw new RollcallError("STORAGE_TOO_NEW", `unknown event ${event.type}`);
     rules.evolve(state, event, atMs);
   },

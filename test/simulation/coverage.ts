@@ -13,7 +13,7 @@ export const ENOUGH_LIVES = 300;
 const RARE: readonly Topic[] = ["outpost.forgotten", "token.forgotten"];
 const ENOUGH_FOR_RARE = 20_000;
 
-const EVENTS: Record<Topic, true> = {
+export const EVENTS: Record<Topic, true> = {
   "agent.registered": true,
   "agent.bound": true,
   "agent.unreachable": true,
