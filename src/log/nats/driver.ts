@@ -5,6 +5,8 @@
  * calls.
  */
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { checkServerIdentity, type ConnectionOptions as TLS } from "node:tls";
 import type * as Package from "@nats-io/transport-node";
 import type { ConnectionOptions, Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { RollcallError } from "../../core/errors.ts";
@@ -43,7 +45,7 @@ interface Login {
 export async function connect({ url, credentials }: Login): Promise<Connection> {
   const driver = await loadDriver();
   const secret = await credentials?.();
-  const connection = await connected(driver, {
+  const connection = await connected(driver, url, {
     servers: [...url.servers],
     name: "rollcall",
     timeout: NATS.connectMs,
@@ -54,12 +56,6 @@ export async function connect({ url, credentials }: Login): Promise<Connection> 
     ...(url.isTls && { tls: tlsOf(url) }),
     ...loginOf(driver, url, secret),
   });
-  const { info } = connection;
-  if (url.isTls && info?.tls_required !== true && info?.tls_available !== true) {
-    await connection.close();
-    const message = `NATS at ${url.description} has no TLS: configure it, or say ?tls=off`;
-    throw new RollcallError("WRONG_STATE", message);
-  }
   return new Connection(driver, connection);
 }
 
@@ -75,17 +71,39 @@ async function loadDriver(): Promise<Driver> {
   }
 }
 
-async function connected(driver: Driver, options: ConnectionOptions): Promise<NatsConnection> {
+async function connected(
+  driver: Driver,
+  { description }: NatsUrl,
+  options: ConnectionOptions,
+): Promise<NatsConnection> {
   try {
     return await driver.connect(options);
   } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    if (why.includes("does not support 'tls'")) {
+      const message = `NATS at ${description} has no TLS: configure it, or say ?tls=off`;
+      throw new RollcallError("WRONG_STATE", message, { cause });
+    }
+    if (BAD_CERTIFICATE.test(systemCode(cause) ?? "")) {
+      const advice = "its certificate is not trusted here: check tlsca, and the names in it";
+      const message = `NATS at ${description}: ${advice} (${why})`;
+      throw new RollcallError("UNAVAILABLE", message, { cause });
+    }
     if (cause instanceof driver.AuthorizationError) {
       const advice = "check the user of the URL, and log_credentials_file";
       const message = `NATS refuses to let us in: ${advice} (${cause.message})`;
       throw new RollcallError("UNAVAILABLE", message, { cause });
     }
-    throw new NotSent(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new NotSent(why, { cause });
   }
+}
+
+/** Codes of Node and of OpenSSL. */
+const BAD_CERTIFICATE = /CERT|SELF_SIGNED|VERIFY/;
+
+function systemCode(error: unknown): string | undefined {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === "string" ? code : undefined;
 }
 
 function loginOf(driver: Driver, { user }: NatsUrl, secret?: string): ConnectionOptions {
@@ -96,12 +114,37 @@ function loginOf(driver: Driver, { user }: NatsUrl, secret?: string): Connection
   return secret === undefined ? {} : { token: secret };
 }
 
-function tlsOf({ tlsCa, tlsCert, tlsKey }: NatsUrl): NonNullable<ConnectionOptions["tls"]> {
+type TlsOptions = NonNullable<ConnectionOptions["tls"]> & Pick<TLS, "checkServerIdentity">;
+
+function tlsOf({ servers, tlsCa, tlsCert, tlsKey }: NatsUrl): TlsOptions {
+  const addresses = servers.map(hostOf).filter((host) => isIP(host) > 0);
   return {
-    ...(tlsCa !== undefined && { ca: readFileSync(tlsCa, "utf8") }),
-    ...(tlsCert !== undefined && { cert: readFileSync(tlsCert, "utf8") }),
-    ...(tlsKey !== undefined && { key: readFileSync(tlsKey, "utf8") }),
+    ...(tlsCa !== undefined && { ca: readPem("tlsca", tlsCa) }),
+    ...(tlsCert !== undefined && { cert: readPem("tlscert", tlsCert) }),
+    ...(tlsKey !== undefined && { key: readPem("tlskey", tlsKey) }),
+    // The driver names no host to TLS where it has only an address; Node then says localhost.
+    checkServerIdentity(host, certificate) {
+      const problem = checkServerIdentity(host, certificate);
+      if (!problem || host !== "localhost") return problem;
+      const isListed = addresses.some((address) => !checkServerIdentity(address, certificate));
+      return isListed ? undefined : problem;
+    },
   };
+}
+
+/** Of HOST:PORT. */
+function hostOf(server: string): string {
+  return server.slice(0, server.lastIndexOf(":")).replaceAll(/^\[|\]$/g, "");
+}
+
+function readPem(parameter: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `${parameter} of the NATS URL cannot be read: ${why}`;
+    throw new RollcallError("INVALID_ARGUMENT", message, { cause });
+  }
 }
 
 export class Connection {

@@ -27,6 +27,8 @@ export interface NatsOptions {
   readonly syncInterval?: string;
   readonly maxPayload?: string;
   readonly authorization?: string;
+  /** More lines: TLS, operators; then an operator's calls are not made. */
+  readonly more?: string;
   /** Of JetStream on each server. */
   readonly maxFile?: string;
   /** The folder that theirs is made in. */
@@ -290,6 +292,7 @@ function configurationOf(all: readonly Ports[], options: ServerOptions): string 
       limits { batch { max_msgs: 20000 } }
     }
     ${authorization}
+    ${options.more ?? ""}
     ${all.length > 1 ? cluster : ""}`;
 }
 
