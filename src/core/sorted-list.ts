@@ -91,10 +91,15 @@ export class SortedList<Item> {
 
   /** The place of the first item that has reached it; behind all pieces where none has. */
   #find(hasReached: (item: Item) => boolean): { readonly piece: number; readonly at: number } {
-    const piece = firstOf(this.#pieces, (items) => {
-      const last = items.at(-1);
+    const [first] = this.#pieces[0] ?? [];
+    const isPast = (items: readonly Item[] | undefined) => {
+      const last = items?.at(-1);
       return last !== undefined && hasReached(last);
-    });
+    };
+    // Asked for the beginning or the end, as most are, it need not search.
+    if (first !== undefined && hasReached(first)) return { piece: 0, at: 0 };
+    if (!isPast(this.#pieces.at(-1))) return { piece: this.#pieces.length, at: 0 };
+    const piece = firstOf(this.#pieces, isPast);
     return { piece, at: firstOf(this.#pieces[piece] ?? [], hasReached) };
   }
 

@@ -28,7 +28,7 @@ const WORKER = import.meta.url.endsWith(".ts")
   : new URL("./search-worker.js", import.meta.url);
 
 /** It makes much garbage while agents register; left alone, it would keep 50 MB of it. */
-const LIMITS = { maxYoungGenerationSizeMb: 16 };
+const LIMITS = { maxYoungGenerationSizeMb: 6 };
 
 export interface SearchThreadOptions {
   /** The built-in model unless another is given. */
