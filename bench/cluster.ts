@@ -15,6 +15,8 @@ import { NatsCluster } from "../test/support/nats/server.ts";
 import { PostgresServer } from "../test/support/postgres/server.ts";
 import { appendRate, besideSnapshot, engineRate } from "./cluster/commands.ts";
 import { EtcdCluster } from "./cluster/etcd.ts";
+import { barriersOf, watchLag } from "./cluster/followers.ts";
+import { heartbeatCost } from "./cluster/heartbeats.ts";
 import { fillWithEvents, moveSeconds } from "./cluster/move.ts";
 import { conclude, inTurns, isQuick, measuredInTurns, part, report } from "./measure.ts";
 import type { Measured } from "./measure.ts";
@@ -24,6 +26,10 @@ const COMMANDS = isQuick ? 20_480 : 51_200;
 const ROUNDS = 5;
 const BATCHES = [1, 16, 256];
 const MOVED_EVENTS = isQuick ? 100_000 : 1_000_000;
+const WATCHED = isQuick ? 200 : 1_000;
+const READERS = 1_000;
+const AGENTS = isQuick ? 10_000 : 100_000;
+const HEARTBEATS = isQuick ? 20_000 : 200_000;
 const SNAPSHOT_BYTES = isQuick ? 24 << 20 : 100 << 20;
 
 const missing = provide(["postgres", "nats", "etcd"]);
@@ -38,14 +44,12 @@ function sqliteIn(folder: string): Store {
   return sqliteStore({ path: join(folder, `bench-${stores}.db`) });
 }
 
-function postgresOn(server: PostgresServer): Store {
-  stores += 1;
-  return postgresStore({ url: server.url(`bench_${stores}`) });
+function postgresOn(on: PostgresServer, number = (stores += 1)): Store {
+  return postgresStore({ url: on.url(`bench_${number}`) });
 }
 
-function natsOn(servers: NatsCluster): Store {
-  stores += 1;
-  return natsStore({ url: servers.url(`bench-${stores}`), monitors: servers.monitors });
+function natsOn(on: NatsCluster, number = (stores += 1)): Store {
+  return natsStore({ url: on.url(`bench-${number}`), monitors: on.monitors });
 }
 
 const server = await PostgresServer.start({ settings: { shared_buffers: "128MB" } });
@@ -73,6 +77,20 @@ try {
     } finally {
       await etcds.stop();
     }
+  });
+  await part("followers", async () => {
+    await lookAtFollowers("Postgres", (number) => postgresOn(server, number));
+    await lookAtFollowers("NATS", (number) => natsOn(servers, number));
+  });
+  await part("heartbeats", async () => {
+    const cost = await heartbeatCost({ agents: AGENTS, heartbeats: HEARTBEATS });
+    const name = `leader, a heartbeat of one of ${AGENTS} agents`;
+    report({ name: `${name}, all at it`, value: cost.aloneUs, unit: "µs processor time" });
+    report({ name: `${name}, at three members`, value: cost.spreadUs, unit: "µs processor time" });
+    const value = cost.spreadUs / cost.aloneUs;
+    report({ name: "at three members / all at it", value, unit: "×", target: { atMost: 1.5 } });
+    const between = "between members, a heartbeat at one that follows";
+    report({ name: between, value: cost.bytes, unit: "bytes", target: { atMost: 64 } });
   });
   await part("snapshot", async () => {
     await compareSnapshots("Postgres", () => postgresOn(server));
@@ -118,6 +136,25 @@ async function compareAppends(folder: string, etcds: EtcdCluster, batch: number)
     { name: `Postgres / etcd, ${what}`, value: ratio(postgres, etcd), target: { atLeast: 1.5 } },
   ];
   for (const each of against) report({ ...each, unit: "×" });
+}
+
+/** Two members on one log. */
+async function lookAtFollowers(name: string, storeOn: (number: number) => Store): Promise<void> {
+  const two = (): [Store, Store] => {
+    stores += 1;
+    return [storeOn(stores), storeOn(stores)];
+  };
+  const { commandMs, lagMs, lagP99Ms } = await watchLag(two(), WATCHED);
+  report({ name: `${name}, a command at the leader, p50`, value: commandMs, unit: "ms" });
+  const lag = `${name}, from its answer to a watcher at another member`;
+  report({ name: `${lag}, p50`, value: lagMs, unit: "ms" });
+  report({ name: `${lag}, p99`, value: lagP99Ms, unit: "ms" });
+  const value = lagMs / commandMs;
+  report({ name: `${lag} / command, p50`, value, unit: "×", target: { atMost: 1 } });
+  const { most, perRead } = await barriersOf(two(), { readers: READERS, turns: 10 });
+  const barriers = `${name}, barriers under way, ${READERS} readers at a follower`;
+  report({ name: barriers, value: most, unit: "", target: { atMost: 2 } });
+  report({ name: "  barriers a read", value: perRead, unit: "" });
 }
 
 async function compareSnapshots(name: string, storeOn: () => Store): Promise<void> {

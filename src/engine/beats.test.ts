@@ -155,3 +155,17 @@ test("signs of life keep a member, and silence loses it", async () => {
   expect(members()).toEqual([]);
   await close();
 });
+
+test("many that wait for the leader at once are no leak, and nobody is warned of one", async () => {
+  const { follower, clock, close } = await openTwo();
+  const warnings: string[] = [];
+  const hear = (warning: Error) => warnings.push(warning.message);
+  process.on("warning", hear);
+  const reads = Array.from({ length: 50 }, () => follower.read((_, sequence) => sequence));
+  await clock.advance(100);
+  await Promise.all(reads);
+  await quiet();
+  process.off("warning", hear);
+  expect(warnings).toEqual([]);
+  await close();
+});

@@ -3,6 +3,7 @@
  * whoever leads then, for as long as a caller can be expected to wait. That is safe because every
  * command has a name of its own (core/requests.ts): one that was decided before gets that answer.
  */
+import { setMaxListeners } from "node:events";
 import { canBeat, type Actor } from "../core/acting.ts";
 import { needsKey } from "../core/agents.ts";
 import { anothersAgent } from "../core/audit.ts";
@@ -36,7 +37,7 @@ export class Forwarding {
   readonly #relay: Relay;
   readonly #beats: Beats;
   readonly #waiting = new Set<() => void>();
-  #change = new AbortController();
+  #change = newChange();
 
   constructor(options: ForwardingOptions) {
     this.#options = options;
@@ -98,7 +99,7 @@ export class Forwarding {
   /** Another node leads, or this one does, or none: what is under way is asked anew. */
   leaderChanged(): void {
     this.#change.abort(new RollcallError("UNAVAILABLE", "another node leads by now"));
-    this.#change = new AbortController();
+    this.#change = newChange();
     for (const wake of this.#waiting) wake();
   }
 
@@ -129,6 +130,13 @@ export class Forwarding {
       this.#waiting.add(wake);
     });
   }
+}
+
+/** All that is under way listens. */
+function newChange(): AbortController {
+  const change = new AbortController();
+  setMaxListeners(0, change.signal);
+  return change;
 }
 
 const PASSING: readonly ErrorCode[] = ["UNAVAILABLE", "FENCED", "DEADLINE_EXCEEDED"];

@@ -5,7 +5,7 @@
  */
 // tidy-allow sleep: faults last for a while
 import { setTimeout as pause } from "node:timers/promises";
-import { post } from "./http.ts";
+import { appendsOf, post } from "./http.ts";
 import { Load } from "./load.ts";
 import type { MemberProcess, TestCluster } from "./members.ts";
 import { STORE_FAULTS, type Mend, type StoreFault } from "./shared-store.ts";
@@ -34,8 +34,8 @@ const CUT_MS = 5_000;
 /** Before and after each fault there is ordinary life. */
 const CALM_MS = 1_000;
 const BACK_MS = 30_000;
-/** The store is quick where commands before the fault took no longer, but one in a hundred. */
-const QUICK_MS = 100;
+/** The store is quick where of the appends before the fault so many took 100 ms at the most. */
+const QUICK = 0.99;
 /** Members write down what they know of the log about every second. */
 const WRITTEN_MS = 20_000;
 
@@ -55,17 +55,18 @@ export interface Outcome {
 
 export async function hurt(
   cluster: TestCluster,
-  faults: readonly Fault[],
+  faults: Iterable<Fault>,
   tell: (line: string) => void = () => undefined,
 ): Promise<Outcome> {
   const load = new Load(cluster.members);
   const rounds: Round[] = [];
   const troubles: string[] = [];
+  let last: Fault | undefined;
   try {
     for (const fault of faults) {
-      await pause(CALM_MS);
+      last = fault;
+      const isQuick = await isQuickFor(await cluster.leader(), CALM_MS);
       load.turnOver();
-      const isQuick = load.slowestMs(CALM_MS) <= QUICK_MS;
       const atMs = Date.now();
       const mend = await inflict(cluster, fault);
       await pause(CALM_MS);
@@ -78,7 +79,7 @@ export async function hurt(
       tell(`${fault}: no command was acknowledged for ${silentMs} ms${pace}`);
     }
   } catch (error) {
-    troubles.push(`round ${rounds.length + 1}, ${faults[rounds.length]}: ${String(error)}`);
+    troubles.push(`round ${rounds.length + 1}, ${last}: ${String(error)}`);
   }
   await pause(CALM_MS);
   const problems = [
@@ -87,6 +88,13 @@ export async function hurt(
     ...(await chainProblems(cluster)),
   ];
   return { rounds, acknowledged: load.acknowledged, jobs: load.jobs, problems };
+}
+
+async function isQuickFor(leader: MemberProcess, ms: number): Promise<boolean> {
+  const before = await appendsOf(leader);
+  await pause(ms);
+  const after = await appendsOf(leader);
+  return after.quick - before.quick >= QUICK * (after.all - before.all);
 }
 
 /** Resolves with how to mend it. */

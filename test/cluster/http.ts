@@ -54,3 +54,17 @@ export async function eventsOf(member: MemberProcess, topic: string): Promise<re
   }
   return found;
 }
+
+export interface AppendCounts {
+  readonly all: number;
+  /** Of them, those that took no more than 100 ms. */
+  readonly quick: number;
+}
+
+/** The appends of a member since it started, by its metrics. */
+export async function appendsOf(member: MemberProcess): Promise<AppendCounts> {
+  const text = await (await fetch(`${member.url}/metrics`)).text();
+  const of = (name: string) => Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1] ?? 0);
+  const quick = of('rollcall_append_seconds_bucket\\{le="0.1"\\}');
+  return { all: of("rollcall_append_seconds_count"), quick };
+}

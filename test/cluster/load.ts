@@ -45,9 +45,8 @@ export class Load {
   #next = 0;
   #era = 0;
   #jobs = 0;
-  /** When commands were acknowledged, for the longest silence, and how long each took. */
+  /** When commands were acknowledged, for the longest silence. */
   readonly acknowledgedMs: number[] = [];
-  readonly #tookMs: number[] = [];
 
   constructor(members: readonly MemberProcess[], clients = 6) {
     this.#members = members;
@@ -64,14 +63,6 @@ export class Load {
   longestSilenceMs(fromMs: number): number {
     const times = [fromMs, ...this.acknowledgedMs.filter((atMs) => atMs > fromMs), Date.now()];
     return Math.max(...times.map((atMs, i) => atMs - (times[i - 1] ?? atMs)));
-  }
-
-  /** How long commands of the last while took, but for one in a hundred. */
-  slowestMs(lastMs: number): number {
-    const fromMs = Date.now() - lastMs;
-    const first = this.acknowledgedMs.findLastIndex((atMs) => atMs < fromMs) + 1;
-    const times = this.#tookMs.slice(first).toSorted((a, b) => a - b);
-    return times[Math.floor((times.length - 1) * 0.99)] ?? Infinity;
   }
 
   get acknowledged(): number {
@@ -100,20 +91,14 @@ export class Load {
     }
   }
 
-  #acknowledge(calledAt: number): void {
-    this.acknowledgedMs.push(Date.now());
-    this.#tookMs.push(performance.now() - calledAt);
-  }
-
   async #createTask(member: MemberProcess): Promise<void> {
     this.#next += 1;
     const type = `t-${this.#run}-${this.#next}`;
     let isAcknowledged = false;
-    const calledAt = performance.now();
     try {
       await post(member, "/v1/tasks/create", { type });
       isAcknowledged = true;
-      this.#acknowledge(calledAt);
+      this.acknowledgedMs.push(Date.now());
     } finally {
       this.#tasks.push({ type, isAcknowledged });
     }
@@ -134,7 +119,7 @@ export class Load {
         resource: value,
       });
       returnedAt = performance.now();
-      this.#acknowledge(calledAt);
+      this.acknowledgedMs.push(Date.now());
     } finally {
       this.#note(key, { input: { kind: "write", value }, calledAt, returnedAt });
     }

@@ -1,7 +1,9 @@
 /**
  * `npm run faults -- --store postgres|nats --rounds N`: hurts a cluster; all must hold. Full disks
- * come last, on a cluster of their own. `--control`: hurts one whose store may lose what it
- * acknowledged, and all is well when the check sees it.
+ * come last, on a cluster of their own. `--minutes M`: no round begins later.
+ *
+ * `--control`: hurts one whose store may lose what it acknowledged, and all is well when the check
+ * sees it.
  */
 import { parseArgs } from "node:util";
 import { FAULTS, hurt, type Fault, type Outcome, type Round } from "./faults.ts";
@@ -13,6 +15,7 @@ const { values } = parseArgs({
   options: {
     store: { type: "string", default: "postgres" },
     rounds: { type: "string", default: "20" },
+    minutes: { type: "string", default: "600" },
     only: { type: "string" },
     control: { type: "boolean", default: false },
   },
@@ -52,6 +55,7 @@ function refuse(why: string): never {
 }
 
 const rounds = Number(values.rounds);
+const endsMs = Date.now() + Number(values.minutes) * 60_000;
 if (values.control) process.exitCode = (await isSeen(kind)) ? 0 : 1;
 else {
   const full = only === "fill disk" ? rounds : only ? 0 : Math.floor(rounds / FULL_EVERY);
@@ -78,13 +82,20 @@ async function run(
 ): Promise<Outcome> {
   const cluster = await TestCluster.start(store, options);
   try {
-    const outcome = await hurt(cluster, faults, say);
+    const outcome = await hurt(cluster, inTime(faults), say);
     if (outcome.problems.length > 0 && options.isLossy !== true) {
       for (const { node, said } of cluster.members) say(`--- ${node}\n${said.slice(-3000)}`);
     }
     return outcome;
   } finally {
     await cluster.close();
+  }
+}
+
+function* inTime(faults: readonly Fault[]): Generator<Fault> {
+  for (const fault of faults) {
+    if (Date.now() > endsMs) return;
+    yield fault;
   }
 }
 

@@ -154,6 +154,11 @@ export class TestCluster {
     this.#doors = doors;
   }
 
+  /** Between members so far. */
+  get carriedBytes(): number {
+    return [...this.#doors.values()].reduce((sum, door) => sum + door.carriedBytes, 0);
+  }
+
   /** From now on the other members do not reach this one, and nobody is told. */
   shut({ node }: MemberProcess): Mend {
     const door = this.#doors.get(node);

@@ -12,6 +12,8 @@ export class Cable {
 
   /** The port that it leads to. */
   port = 0;
+  /** Both ways. */
+  carriedBytes = 0;
 
   static async open(): Promise<Cable> {
     const server = createServer({ allowHalfOpen: true });
@@ -64,7 +66,9 @@ export class Cable {
   #carry(from: Socket, to: Socket): void {
     this.#sockets.add(from);
     from.on("data", (bytes) => {
-      if (this.#state === "whole" && to.writable) to.write(bytes);
+      if (this.#state !== "whole" || !to.writable) return;
+      this.carriedBytes += bytes.length;
+      to.write(bytes);
     });
     from.on("end", () => {
       if (this.#state === "whole") to.end();
