@@ -207,6 +207,7 @@ export class Stage implements AsyncDisposable {
     const isLate = withinMs > WITHIN_MS;
     const cell = { moment: name, expected: inWords(rows), ...(isLate && { withinMs }) };
     const known = new Set((await this.rows()).map(({ id }) => id));
+    const actedAt = performance.now();
     try {
       await act();
     } catch (error) {
@@ -214,6 +215,7 @@ export class Stage implements AsyncDisposable {
       this.#onCell({ ...cell, afterMs: 0, problem });
       return;
     }
+    const actMs = Math.round(performance.now() - actedAt);
     const ours = this.#screens().find((screen) => OURS.test(screen));
     if (ours !== undefined)
       this.#onCell({ ...cell, afterMs: 0, problem: `on the screen:\n${ours}` });
@@ -237,8 +239,10 @@ export class Stage implements AsyncDisposable {
         : "wrong later";
       return this.#wrong({ ...cell, afterMs }, `saw ${seen}, ${later}`);
     } while ((await holds(isWrong, STEADY_MS)) && isStillBefore());
-    if (!areAsExpected(shown, rows, known))
-      return this.#wrong({ ...cell, afterMs }, `changed to ${inWords(shown)}`);
+    if (!areAsExpected(shown, rows, known)) {
+      const times = `${Math.round(sinceMs())} ms after the moment, which took ${actMs} ms`;
+      return this.#wrong({ ...cell, afterMs }, `changed to ${inWords(shown)}: ${times}`);
+    }
     this.#onCell({ ...cell, afterMs });
   }
 
