@@ -1,7 +1,6 @@
 /**
- * What a hook costs, against Node that does nothing, in turns: the medians of many. In processor
- * time, as on a busy machine the time that passes says how busy it is, and by the clock too, which
- * alone tells of a hook that waits.
+ * What a hook costs, against Node that does nothing, in turns: the medians of many. Judged by
+ * processor time; the clock is told beside it, and says on a busy machine how busy that is.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
