@@ -5,7 +5,7 @@
  * not take it. *Not sent*: nobody was there to take it. *Lost*: no answer came, or one that does
  * not tell, and nobody here knows what became of it.
  */
-import { RollcallError, type ErrorCode } from "../../core/errors.ts";
+import { failuresOf, FULL, UNREACHABLE, type Verdict } from "../failures.ts";
 
 /** The leader of a stream said no, by JetStream's own codes. */
 export class Refused extends Error {
@@ -34,17 +34,6 @@ export const NAME_TAKEN = 10_058;
 export const TOO_LARGE_BATCH = 10_199;
 const STORE_FAILED = 10_077;
 
-interface Verdict {
-  readonly code: ErrorCode;
-  readonly advice: string;
-  readonly isPassing?: boolean;
-}
-
-const UNREACHABLE: Verdict = { code: "UNAVAILABLE", advice: "cannot be reached", isPassing: true };
-const FULL: Verdict = {
-  code: "STORAGE_FULL",
-  advice: "has no room left: nothing was written; free some and it goes on",
-};
 const GONE: Verdict = {
   code: "STORAGE_CORRUPT",
   advice:
@@ -100,31 +89,4 @@ function verdictOn(error: unknown): Verdict | undefined {
   return undefined;
 }
 
-/** Whether the same may succeed in a moment. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof RollcallError) return PASSING.has(error);
-  return verdictOn(error)?.isPassing ?? false;
-}
-
-const PASSING = new WeakSet<RollcallError>();
-
-/** In our codes; `place` says which servers and which log it was. */
-export function natsError(error: unknown, place: string): RollcallError {
-  if (error instanceof RollcallError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  const { code, advice } = verdictOn(error) ?? { code: "INTERNAL", advice: "failed" };
-  const told = new RollcallError(code, `NATS at ${place} ${advice} (${reason})`, { cause: error });
-  if (isPassing(error)) PASSING.add(told);
-  return told;
-}
-
-export function damaged(place: string, what: string): RollcallError {
-  const message = `NATS at ${place} is damaged: ${what}; restore it from a backup`;
-  return new RollcallError("STORAGE_CORRUPT", message);
-}
-
-/** The streams were deleted and made anew, or other servers answer at this place. */
-export function otherLog(place: string): RollcallError {
-  const message = `NATS at ${place} holds another log than the one that was open here`;
-  return new RollcallError("DIVERGED", message);
-}
+export const { isPassing, damaged, otherLog, errorOf: natsError } = failuresOf("NATS", verdictOn);

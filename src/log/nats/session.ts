@@ -11,7 +11,8 @@ import { RollcallError } from "../../core/errors.ts";
 import { LOG } from "../../core/limits.ts";
 import type { Durability } from "../durability.ts";
 import type { LogRange } from "../log.ts";
-import { retried, waited } from "../retry.ts";
+import { waited } from "../retry.ts";
+import { SharedSession } from "../shared-session.ts";
 import { connect, type Connection, type Message } from "./driver.ts";
 import { checkDurability } from "./durability.ts";
 import { damaged, isPassing, natsError, NO_MESSAGE, otherLog, Refused } from "./failure.ts";
@@ -41,40 +42,22 @@ export interface NatsSessionOptions {
   readonly takeMoment?: (session: NatsSession) => Promise<Moment>;
 }
 
-export class NatsSession {
-  readonly place: string;
+export class NatsSession extends SharedSession {
   readonly names: Names;
-  readonly onWarning: (message: string) => void;
   readonly spots = new Spots();
   readonly #options: NatsSessionOptions;
-  readonly #closing = new AbortController();
-  readonly #underWay = new Set<Promise<unknown>>();
   readonly #connections = new Map<"writes" | "reads", Promise<Connection>>();
-  #logId: string | undefined;
   #end: LogEnd | undefined;
   #moment: Moment | undefined;
+  #isDisconnected = false;
   #appendBytes = LOG.sharedAppendBytes - NATS.headerBytes;
-  #closed: Promise<void> | undefined;
 
   constructor(options: NatsSessionOptions) {
+    const { url, onWarning } = options;
+    const failures = { isPassing, errorOf: natsError };
+    super({ ...NATS, place: url.description, onWarning, failures });
     this.#options = options;
-    this.place = options.url.description;
-    this.names = namesOf(options.url.name);
-    this.onWarning = options.onWarning;
-  }
-
-  /** Aborts when the store closes. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  checkOpen(): void {
-    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
-    if (this.#logId === undefined) throw new RollcallError("WRONG_STATE", "the log is not open");
-  }
-
-  get logId(): string {
-    return this.#logId ?? "";
+    this.names = namesOf(url.name);
   }
 
   /** Of one append: what the servers take as one message. */
@@ -104,17 +87,17 @@ export class NatsSession {
   }
 
   async open(readMeta: () => Promise<number>): Promise<LogRange> {
-    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
+    this.checkNotClosed();
     const { durability, monitors, url, takeMoment } = this.#options;
     const { opening = takeMoment ? lookAtLayout : openLayout } = this.#options;
     return this.run(async (connection) => {
       this.#appendBytes = roomFor(connection, this.place);
       const { logId, infos } = await opening(connection, this.layoutOptions);
-      if (this.#logId === undefined && !takeMoment) {
+      if (this.openId === undefined && !takeMoment) {
         this.#warn(await checkDurability({ infos, durability, monitors, url }));
         this.#warn(await batchProblem(connection, this.names));
       }
-      this.#logId = logId;
+      this.openId = logId;
       if (takeMoment) this.#moment ??= await takeMoment(this);
       const [{ head, mark, lastId }, oldest] = await Promise.all([this.look(), readMeta()]);
       return { head, mark, lastId, oldest, logId };
@@ -123,7 +106,7 @@ export class NatsSession {
 
   get layoutOptions(): LayoutOptions {
     const { writtenBy, replicas } = this.#options;
-    return { place: this.place, names: this.names, writtenBy, replicas, logId: this.#logId };
+    return { place: this.place, names: this.names, writtenBy, replicas, logId: this.openId };
   }
 
   #warn(problem: string): void {
@@ -181,10 +164,8 @@ export class NatsSession {
 
   /** Messages of a stream of JetStream, by any server; the last one is only a status. */
   direct(stream: string, request: Readonly<Record<string, unknown>>): Promise<Message[]> {
-    return this.#counted(() =>
-      this.#retried(async () =>
-        (await this.#connected("reads")).collect(`DIRECT.GET.${stream}`, request),
-      ),
+    return this.retried(async () =>
+      (await this.#connected("reads")).collect(`DIRECT.GET.${stream}`, request),
     );
   }
 
@@ -198,7 +179,7 @@ export class NatsSession {
 
   /** What may be done twice, again and again while the servers elect a leader. */
   run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#counted(() => this.#retried(async () => work(await this.#connected("writes"))));
+    return this.retried(async () => work(await this.#connected("writes")));
   }
 
   /** Once. */
@@ -206,16 +187,7 @@ export class NatsSession {
     if (this.#options.takeMoment) {
       return Promise.reject(new RollcallError("STORAGE_READ_ONLY", "this store only reads"));
     }
-    return this.#counted(async () => work(await this.#connected("writes")));
-  }
-
-  async #retried<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      const options = { withinMs: NATS.readWithinMs, signal: this.closing, isPassing };
-      return await retried(work, options);
-    } catch (error) {
-      throw natsError(error, this.place);
-    }
+    return this.counted(async () => work(await this.#connected("writes")));
   }
 
   /** Reconnects by itself, once it is there. */
@@ -223,23 +195,13 @@ export class NatsSession {
     const { url, credentials } = this.#options;
     const known = this.#connections.get(which);
     if (known && !(await known).isClosed) return known;
-    if (this.#closed) throw new RollcallError("WRONG_STATE", "the store is closed");
+    if (this.#isDisconnected) throw new RollcallError("WRONG_STATE", "the store is closed");
     const connection = connect({ url, ...(credentials && { credentials }) });
     this.#connections.set(which, connection);
     connection.catch(() => {
       if (this.#connections.get(which) === connection) this.#connections.delete(which);
     });
     return connection;
-  }
-
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
-    const call = work();
-    this.#underWay.add(call);
-    try {
-      return await call;
-    } finally {
-      this.#underWay.delete(call);
-    }
   }
 
   /** Hears what is appended, from now on. */
@@ -251,19 +213,8 @@ export class NatsSession {
     });
   }
 
-  /** What is under way may end first, for a moment, and what waits to be written. */
-  close(settled: () => Promise<void>): Promise<void> {
-    this.#closed ??= this.#close(settled);
-    return this.#closed;
-  }
-
-  async #close(settled: () => Promise<void>): Promise<void> {
-    this.#closing.abort();
-    const ended = new AbortController();
-    const ending = settled()
-      .then(() => Promise.allSettled(this.#underWay))
-      .then(() => ended.abort());
-    await Promise.race([ending, waited(NATS.closeMs, ended.signal)]);
+  protected async disconnect(): Promise<void> {
+    this.#isDisconnected = true;
     const connections = [...this.#connections.values()];
     await Promise.allSettled(connections.map(async (each) => (await each).close()));
   }

@@ -1,14 +1,8 @@
 /** The streams of the NATS store; the contract is in ../streams.ts. */
 import { RollcallError } from "../../core/errors.ts";
-import {
-  checkBatch,
-  checkEntries,
-  checkReach,
-  checkSize,
-  checkStream,
-  fenced,
-} from "../entries.ts";
-import type { NamedRange, StreamAppend, StreamBatch, StreamRange, Streams } from "../streams.ts";
+import { checkReach } from "../entries.ts";
+import { SharedStreams } from "../shared-streams.ts";
+import type { NamedRange, StreamBatch, StreamRange } from "../streams.ts";
 import type { Writer } from "../writer.ts";
 import { damaged } from "./failure.ts";
 import { headOf, lastMessages } from "./heads.ts";
@@ -20,40 +14,12 @@ import { streamOf, subjectOf, subjectsOf } from "./names.ts";
 import type { NatsSession } from "./session.ts";
 import { entriesOf, firstOf, type StoredMessage } from "./stored.ts";
 
-export class NatsStreams implements Streams {
+export class NatsStreams extends SharedStreams {
   readonly #session: NatsSession;
-  readonly #writer: Writer;
 
   constructor(session: NatsSession, writer: Writer) {
+    super(session, writer);
     this.#session = session;
-    this.#writer = writer;
-  }
-
-  async append(stream: string, entries: readonly string[], expectedHead?: number): Promise<number> {
-    this.#session.checkOpen();
-    checkStream(stream);
-    checkEntries(entries);
-    if (entries.length === 0) return this.#look(stream, expectedHead);
-    const append = { stream, entries, ...(expectedHead !== undefined && { expectedHead }) };
-    checkSize({ entries: [], streams: [append] }, this.#session.appendBytes);
-    const [head = 0] = await this.#writer.appendToStreams([append]);
-    return head;
-  }
-
-  /** An append of nothing, which comes after those that were called before it. */
-  async #look(stream: string, expectedHead: number | undefined): Promise<number> {
-    await this.#writer.settled();
-    const { head } = await this.range(stream);
-    if (expectedHead === undefined || expectedHead === head) return head;
-    throw fenced(`stream ${stream}`, head, expectedHead);
-  }
-
-  async appendAll(appends: readonly StreamAppend[]): Promise<readonly number[]> {
-    this.#session.checkOpen();
-    const batch = { entries: [], streams: appends };
-    checkBatch(batch);
-    checkSize(batch, this.#session.appendBytes);
-    return appends.length === 0 ? [] : this.#writer.appendToStreams(appends);
   }
 
   async *read(stream: string, after: number): AsyncGenerator<StreamBatch> {
@@ -148,16 +114,6 @@ export class NatsStreams implements Streams {
         return { subjects, upTo: info.state.last_seq };
       }
     }
-  }
-
-  async trim(stream: string, through: number): Promise<void> {
-    this.#session.checkOpen();
-    await this.#writer.forget([stream], through);
-  }
-
-  async remove(...streams: readonly string[]): Promise<void> {
-    this.#session.checkOpen();
-    await this.#writer.forget(streams);
   }
 }
 

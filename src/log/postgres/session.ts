@@ -3,9 +3,10 @@
  * few for everything else, and how it is opened and closed.
  */
 import { RollcallError } from "../../core/errors.ts";
+import { LOG } from "../../core/limits.ts";
 import type { Durability } from "../durability.ts";
 import type { LogRange } from "../log.ts";
-import { retried, waited } from "../retry.ts";
+import { SharedSession } from "../shared-session.ts";
 import type { Connection } from "./driver.ts";
 import { checkDurability } from "./durability.ts";
 import { isPassing, postgresError } from "./failure.ts";
@@ -29,50 +30,29 @@ export interface PostgresSessionOptions {
   readonly isMoment?: boolean;
 }
 
-export class PostgresSession {
-  readonly place: string;
+export class PostgresSession extends SharedSession {
   /** Quoted. */
   readonly schema: string;
-  readonly onWarning: (message: string) => void;
+  readonly appendBytes = LOG.sharedAppendBytes;
   readonly #options: PostgresSessionOptions;
-  readonly #closing = new AbortController();
   readonly #writes: Pool;
   readonly #reads: Pool;
   readonly #servers: Servers;
-  #logId: string | undefined;
-  readonly #underWay = new Set<Promise<unknown>>();
   #isSweeping = false;
   #mustSweep = false;
   #warned = "";
-  #closed: Promise<void> | undefined;
 
   constructor(options: PostgresSessionOptions) {
     const { url, password, onWarning } = options;
+    const failures = { isPassing, errorOf: postgresError };
+    super({ ...POSTGRES, place: url.description, onWarning, failures });
     this.#options = options;
-    this.place = url.description;
     this.schema = quoted(url.schema);
-    this.onWarning = onWarning;
     this.#servers = new Servers({ url, ...(password && { password }) });
     this.#writes = new Pool(() => this.#connectToWrite(), 1);
     this.#reads = options.isMoment
       ? new Pool(() => this.#connectToMoment(), 1)
       : new Pool(() => this.#servers.connect(), POSTGRES.readConnections);
-  }
-
-  /** Aborts when the store closes. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  /** Before each call; what was called before the store closes may end. */
-  checkOpen(): void {
-    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
-    if (this.#logId === undefined) throw new RollcallError("WRONG_STATE", "the log is not open");
-  }
-
-  /** Of the log that is open here. */
-  get logId(): string {
-    return this.#logId ?? "";
   }
 
   /** Whether no member writes beside it. */
@@ -86,15 +66,15 @@ export class PostgresSession {
   }
 
   async open(): Promise<LogRange> {
-    if (this.closing.aborted) throw new RollcallError("WRONG_STATE", "the store is closed");
+    this.checkNotClosed();
     const { isMoment = false, opening = isMoment ? lookAtSchema : openSchema } = this.#options;
     // By the connection that writes: it is checked for durability.
     const pool = isMoment ? this.#reads : this.#writes;
-    const range = await this.#counted(() =>
-      this.#retried(() => pool.run((connection) => opening(connection, this.schemaOptions))),
+    const range = await this.retried(() =>
+      pool.run((connection) => opening(connection, this.schemaOptions)),
     );
-    const isFirst = this.#logId === undefined;
-    this.#logId = range.logId;
+    const isFirst = this.openId === undefined;
+    this.openId = range.logId;
     // A crash may have left something half-done.
     if (isFirst && !isMoment) this.sweep();
     return range;
@@ -102,12 +82,12 @@ export class PostgresSession {
 
   get schemaOptions(): SchemaOptions {
     const { url, writtenBy } = this.#options;
-    return { schema: url.schema, place: this.place, writtenBy, logId: this.#logId };
+    return { schema: url.schema, place: this.place, writtenBy, logId: this.openId };
   }
 
   /** One connection for all reads: its transaction sees what was committed when it began. */
   async #connectToMoment(): Promise<Connection> {
-    if (this.#logId !== undefined) {
+    if (this.openId !== undefined) {
       const message = `the connection to Postgres at ${this.place} was lost half-way: begin anew`;
       throw new RollcallError("UNAVAILABLE", message);
     }
@@ -139,31 +119,12 @@ export class PostgresSession {
     if (this.#options.isMoment) {
       return Promise.reject(new RollcallError("STORAGE_READ_ONLY", "this store only reads"));
     }
-    return this.#counted(() => this.#writes.run(work));
+    return this.counted(() => this.#writes.run(work));
   }
 
   /** Runs work that may be done twice; retries while the server is away for a moment. */
   run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#counted(() => this.#retried(() => this.#reads.run(work)));
-  }
-
-  async #retried<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      const options = { withinMs: POSTGRES.readWithinMs, signal: this.closing, isPassing };
-      return await retried(work, options);
-    } catch (error) {
-      throw postgresError(error, this.place);
-    }
-  }
-
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
-    const call = work();
-    this.#underWay.add(call);
-    try {
-      return await call;
-    } finally {
-      this.#underWay.delete(call);
-    }
+    return this.retried(() => this.#reads.run(work));
   }
 
   /**
@@ -188,21 +149,10 @@ export class PostgresSession {
     this.#isSweeping = false;
   }
 
-  /** Appends under way and those that wait to be written may end first, for a moment. */
-  close(settled: () => Promise<void>): Promise<void> {
-    this.#closed ??= this.#close(settled);
-    return this.#closed;
-  }
-
-  async #close(settled: () => Promise<void>): Promise<void> {
-    this.#closing.abort();
-    const ended = new AbortController();
-    const ending = settled()
-      .then(() => Promise.allSettled(this.#underWay))
-      .then(() => ended.abort());
-    await Promise.race([ending, waited(POSTGRES.closeMs, ended.signal)]);
+  protected disconnect(): Promise<void> {
     this.#writes.close();
     this.#reads.close();
+    return Promise.resolve();
   }
 }
 
