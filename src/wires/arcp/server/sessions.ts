@@ -22,7 +22,7 @@ import type { Alarm, Alarms } from "./alarms.ts";
 import type { PermitMessage, ServerConnection } from "./connection.ts";
 import { LiveSession, type SessionTerms } from "./session.ts";
 import { RESUME } from "./session-limits.ts";
-import { storedNumbers, type StoredNumbers } from "./stored-numbers.ts";
+import { storedSessions, type StoredNumbers } from "./stored-numbers.ts";
 import { numberedEntries, type NumberedEntry, type StreamPlace } from "./stream-reader.ts";
 import { LiveSubscription } from "./subscription.ts";
 import { tokenDigest } from "./verifiers.ts";
@@ -107,15 +107,12 @@ export class LiveSessions {
 
   async prepare(state: State): Promise<void> {
     limitSessions(state, this.limits);
-    this.#found = new Map();
-    for await (const { stream, oldest, head } of this.streams.ranges(SESSION_STREAMS)) {
-      const id = stream.slice(SESSION_STREAMS.length);
-      const entry = state.sessions.byId.get(id);
-      if (entry)
-        this.#found.set(id, await storedNumbers(this.streams, { stream, oldest, head }, entry));
+    const { found, others } = await storedSessions(state.sessions.byId, this.streams);
+    this.#found = found;
+    for (const id of others) {
       // Its entries go after the log forgot it: a crash in between left the stream of nobody.
-      else if (state.jobs.bySession.of(id).size > 0) this.#gone.add(id);
-      else await this.streams.remove(stream);
+      if (state.jobs.bySession.of(id).size > 0) this.#gone.add(id);
+      else await this.streams.remove(SESSION_STREAMS + id);
     }
   }
 
