@@ -1,5 +1,5 @@
 /** Three members on a real Postgres, as processes. `npm run faults` goes on for longer. */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
 import { decode, type Event } from "../../src/core/events.ts";
 import { postgresMoment } from "../../src/log/postgres/store.ts";
@@ -25,6 +25,10 @@ describe.skipIf(lacks("postgres"))("three members on one Postgres", () => {
 
   beforeAll(async () => {
     cluster = await TestCluster.start("postgres");
+  });
+
+  // Another one after each test that killed the leader.
+  beforeEach(async () => {
     follower = await cluster.follower();
   });
 

@@ -1,5 +1,5 @@
 /** Three members on three NATS servers. `npm run faults -- --store nats` goes on for longer. */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
 import { ArcpClient } from "../../src/wires/arcp/client/client.ts";
 import { NO_TOKEN } from "../../src/wires/arcp/codec/messages.ts";
@@ -15,6 +15,10 @@ describe.skipIf(lacks("nats"))("three members on NATS", () => {
 
   beforeAll(async () => {
     cluster = await TestCluster.start("nats");
+  });
+
+  // Another one after each test that killed the leader.
+  beforeEach(async () => {
     follower = await cluster.follower();
   });
 
