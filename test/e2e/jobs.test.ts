@@ -172,8 +172,10 @@ describe("a job in the fleet", () => {
       expect(await daemon.rowJob(again.id)).toMatchObject({ status: "running" });
     }, SOON);
     const restarted = ["job.submitted", "job.started"];
-    await vi.waitFor(() => expect(daemon.topics(again.id)).toEqual(restarted), SOON);
-    expect(daemon.topics(ends.id)).toEqual(WHOLE);
+    await vi.waitFor(() => {
+      expect(daemon.topics(again.id)).toEqual(restarted);
+      expect(daemon.topics(ends.id)).toEqual(WHOLE);
+    }, SOON);
     await again.cancel();
     await again.ended;
     const before = await daemon.jobs();
