@@ -42,6 +42,7 @@ import { SEARCH } from "../search/limits.ts";
 import { SearchThread } from "../search/thread.ts";
 import { digestOf } from "./digest.ts";
 import { CardFinder } from "./finder.ts";
+import { KnownBeats } from "./known-beats.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import {
@@ -98,9 +99,7 @@ export class DirectoryService {
   readonly #waiting: WaitingRoom;
   readonly #finder: CardFinder;
   readonly #listing = new Listing();
-  /** Parsed heartbeats, by their bytes; the one known longest goes first. */
-  readonly #known = new Map<string, Beat>();
-  #knownLength = 0;
+  readonly #known = new KnownBeats(SERVICE.knownBytes);
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
@@ -126,7 +125,7 @@ export class DirectoryService {
    * the next one is due. Undefined for any other: it must be heard.
    */
   again(body: Buffer, { token, check }: Pick<Sender, "token" | "check">): number | undefined {
-    const beat = this.#known.get(keyOf(body));
+    const beat = this.#known.get(body);
     if (!beat) return undefined;
     check?.(beat.url);
     if (token !== undefined && this.#mayChange(beat)) return undefined;
@@ -149,7 +148,10 @@ export class DirectoryService {
       tokenHash: sender.token === undefined ? "" : hashOf(sender.token),
     });
     const reply = await this.#engine.execute(command, sender.by);
-    if (!reply.mustVerify) this.#remember(body, command);
+    const { intervalMs } = command;
+    if (!reply.mustVerify) {
+      this.#known.set(body, { url: command.url, digest: command.card.digest, intervalMs });
+    }
     // Not awaited here: a heartbeat that waits shall not keep its body and its parsed card.
     return this.#answer(card.key, reply, token);
   }
@@ -289,17 +291,6 @@ export class DirectoryService {
     return { entries, total, sequence };
   }
 
-  #remember(body: Buffer, { url, card, intervalMs }: HeartbeatCommand): void {
-    const key = keyOf(body);
-    if (!this.#known.has(key)) this.#knownLength += key.length;
-    this.#known.set(key, { url, digest: card.digest, intervalMs });
-    for (const oldest of this.#known.keys()) {
-      if (this.#knownLength <= SERVICE.knownLength) return;
-      this.#known.delete(oldest);
-      this.#knownLength -= oldest.length;
-    }
-  }
-
   /** Whether it would be another entry if the right token came with this. */
   #mayChange({ url, intervalMs }: Beat): boolean {
     const entry = this.#engine.peek(({ directory }) => directory.byUrl.get(url)?.entry);
@@ -323,11 +314,6 @@ export class DirectoryService {
     const ttlMs = this.#engine.peek(({ directory }) => directory.byUrl.get(url)?.entry.ttlMs ?? 0);
     return retryAfterS(ttlMs, this.#options.intervalS ?? HEARTBEAT.defaultIntervalS);
   }
-}
-
-/** A character for each byte: a map finds it faster than a hash of it could be made. */
-function keyOf(body: Buffer): string {
-  return body.toString("latin1");
 }
 
 /** A step for each that is looked at. */

@@ -20,8 +20,8 @@ export const TURNSTILE = {
 } as const;
 
 export const SERVICE = {
-  /** Heartbeats known by their very bytes, in bytes: some 20,000 of 1.5 KiB. */
-  knownLength: 32 * MIB,
+  /** Of heartbeats that are known by their very bytes: some 20,000 of 1.5 KiB. */
+  knownBytes: 32 * MIB,
   /** Verifications at a time, those that wait for the fetcher included. */
   verifications: 4_096,
 } as const;
