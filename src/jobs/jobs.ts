@@ -37,7 +37,7 @@ import { JobEvents, outcomeOf } from "./events.ts";
 import { ForgottenStreams } from "./forgotten-streams.ts";
 import type { JobAuthorizer, JobObserver, RunAround } from "./observer.ts";
 import type { IssuedCredential, Provisioner } from "./provisioner.ts";
-import { Run, type Owner, type RunTerms } from "./run.ts";
+import { Run, type OwnerOf, type RunTerms } from "./run.ts";
 import { runAgent, type RunnerOptions } from "./runner.ts";
 import { Submissions, type JobOrder } from "./submissions.ts";
 import { unfinishedJobs, type UnfinishedJob } from "./unfinished.ts";
@@ -57,7 +57,7 @@ export interface JobsOptions {
   readonly kept: { readonly events: number; readonly bytes: number };
   readonly newId: () => string;
   /** The session that submitted a job, while it is there. */
-  readonly ownerOf: (sessionId: string) => Owner | undefined;
+  readonly ownerOf: OwnerOf;
   readonly onTrouble: (what: string, error: unknown) => void;
 }
 
@@ -120,10 +120,10 @@ export class JobService {
   begin(term: Term): void {
     this.#term = term;
     for (const { entry, ...fill } of this.#found) {
-      const { parent, session = "" } = entry.job;
-      const owner = () => this.options.ownerOf(session);
+      const { parent } = entry.job;
+      const { ownerOf } = this.options;
       const input: unknown = fill.inputAt > 0 ? JSON.parse(fill.inputText) : undefined;
-      const run = new Run(entry, { input, parent: this.#runs.get(parent), owner });
+      const run = new Run(entry, { input, parent: this.#runs.get(parent), ownerOf });
       Object.assign(run, fill);
       this.#runs.set(run.id, run);
     }

@@ -40,6 +40,8 @@ export interface Owner extends JobListener {
   readonly takesChunks: boolean;
 }
 
+export type OwnerOf = (sessionId: string) => Owner | undefined;
+
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
@@ -49,7 +51,8 @@ export interface TraceContext {
 export interface RunTerms {
   readonly input: unknown;
   readonly parent: Run | undefined;
-  readonly owner: () => Owner | undefined;
+  /** Of a session; the same function for every run, so that a run keeps nothing of its submit. */
+  readonly ownerOf: OwnerOf;
   readonly credentials?: readonly IssuedCredential[];
   readonly traceContext?: TraceContext | undefined;
 }
@@ -95,7 +98,7 @@ export class Run implements StreamWriter, StreamFill {
   inputAt = 0;
   budgetAt = 0;
   readonly #entry: JobEntry;
-  readonly #owner: () => Owner | undefined;
+  readonly #ownerOf: OwnerOf;
   #abort: AbortController | undefined;
   #isAborted = false;
   #isLost = false;
@@ -106,7 +109,7 @@ export class Run implements StreamWriter, StreamFill {
 
   constructor(entry: JobEntry, terms: RunTerms) {
     this.#entry = entry;
-    this.#owner = terms.owner;
+    this.#ownerOf = terms.ownerOf;
     this.id = entry.job.id;
     this.stream = jobStream(entry.job.id);
     this.input = terms.input;
@@ -125,7 +128,7 @@ export class Run implements StreamWriter, StreamFill {
   }
 
   get owner(): Owner | undefined {
-    return this.#owner();
+    return this.#ownerOf(this.job.session ?? "");
   }
 
   /** Whether the job ended, or this run of it did: with the term of leading that it began in. */

@@ -178,7 +178,7 @@ export class Submissions {
     const terms = {
       input: order.input,
       parent: above,
-      owner: () => ownerOf(session),
+      ownerOf,
       credentials,
       traceContext: order.traceContext,
       keepsInput: isWaiting || agent.restart === "always",

@@ -100,7 +100,7 @@ export class SimJobs implements Companion {
   execute<T>(command: Command, execute: () => T): T {
     if (command.type !== "job.submit") return execute();
     const parent = this.#jobs.run(command.parent);
-    const terms = { input: command.jobId, parent, owner: () => undefined, keepsInput: true };
+    const terms = { input: command.jobId, parent, ownerOf: () => undefined, keepsInput: true };
     return this.#jobs.accept(terms, execute);
   }
 

@@ -252,15 +252,15 @@ export class Dispatch {
     this.#reply(() => this.#connection.refuseSubmit(error, told));
   }
 
-  #accepted({ job, isRepeated }: SubmitReply, message: Submit): void {
+  #accepted({ job, isRepeated }: SubmitReply, { id: requestId }: Submit): void {
     const session = this.#session;
     const isOver = isTerminal(job.status);
     const isOwn = job.session === session.id;
-    if (isOwn && !isRepeated) session.submits.set(message.id, job.id);
+    if (isOwn && !isRepeated) session.submits.set(requestId, job.id);
     this.#reply(() => {
       const at = this.#sessions.time(job.submittedAtMs);
       const credentials = this.#sessions.jobs.run(job.id)?.credentials ?? [];
-      const terms = { at, requestId: message.id, credentials };
+      const terms = { at, requestId, credentials };
       session.send("job.accepted", acceptedOf(session.profile, job, terms), job);
     });
     if (!isRepeated || (isOwn && !isOver)) return;
