@@ -13,6 +13,7 @@
  * those that hold at least the average, so that a slow reader of little is left alone.
  */
 import type { Clock } from "../core/clock.ts";
+import { ShortLivedMap } from "../core/short-lived-map.ts";
 import { KIB, MIB, SECOND } from "../core/units.ts";
 import { systemClock } from "../machine/clock.ts";
 
@@ -41,7 +42,7 @@ export class WaitingBytes {
   readonly limits: WaitingLimits;
   readonly #clock: Pick<Clock, "monotonicMs" | "after">;
   /** The one that has waited longest first. */
-  readonly #entries = new Map<Waiter, WaitingEntry>();
+  readonly #entries = new ShortLivedMap<Waiter, WaitingEntry>();
   #stopLooking: (() => void) | undefined;
   #bytes = 0;
   /** Since the start, for metrics. */
@@ -97,13 +98,15 @@ export class WaitingBytes {
   }
 
   #makeRoom(): void {
-    for (const [waiter, { bytes }] of this.#entries) {
+    for (const [waiter, { bytes }] of this.#entries.entries()) {
       if (this.#bytes <= this.limits.bytes) return;
       if (bytes * this.#entries.size >= this.#bytes) this.#cut(waiter, "full");
     }
   }
 
   #cut(waiter: Waiter, reason: CutReason): void {
+    // One that was cut before may have let go of it.
+    if (!this.#entries.has(waiter)) return;
     this.release(waiter);
     this.cuts += 1;
     waiter.cut(reason, this.limits);
@@ -113,7 +116,7 @@ export class WaitingBytes {
     return this.#clock.after(ms, () => {
       this.#stopLooking = undefined;
       const nowMs = this.#clock.monotonicMs();
-      for (const [waiter, { sinceMs }] of this.#entries) {
+      for (const [waiter, { sinceMs }] of this.#entries.entries()) {
         const leftMs = sinceMs + this.limits.ms - nowMs;
         if (leftMs <= 0) this.#cut(waiter, "late");
         else return void (this.#stopLooking ??= this.#lookIn(leftMs));

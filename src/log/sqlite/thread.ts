@@ -23,6 +23,7 @@ const WORKER = import.meta.url.endsWith(".ts")
   : new URL("./worker.js", import.meta.url);
 
 interface Asker {
+  readonly id: number;
   readonly name: Name;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -30,7 +31,8 @@ interface Asker {
 
 export class SqliteThread {
   readonly #onFailure: (error: RollcallError) => void;
-  readonly #waiting = new Map<number, Asker>();
+  /** In the order in which they are answered. */
+  readonly #waiting: Asker[] = [];
   #worker: Worker | undefined;
   #failure: RollcallError | undefined;
   #lastId = 0;
@@ -72,7 +74,7 @@ export class SqliteThread {
     const request: ThreadRequest<K> = { id: ++this.#lastId, name, argument };
     return new Promise((resolve, reject) => {
       const answer = (value: unknown) => resolve(value as Result<K>);
-      this.#waiting.set(request.id, { name, resolve: answer, reject });
+      this.#waiting.push({ id: request.id, name, resolve: answer, reject });
       worker.postMessage(request);
     });
   }
@@ -91,10 +93,10 @@ export class SqliteThread {
   }
 
   #settle(reply: ThreadReply): void {
-    const waiting = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
-    if (reply.ok) waiting?.resolve(reply.value);
-    else waiting?.reject(new RollcallError(reply.code, reply.message));
+    if (this.#waiting[0]?.id !== reply.id) return;
+    const asker = this.#waiting.shift();
+    if (reply.ok) asker?.resolve(reply.value);
+    else asker?.reject(new RollcallError(reply.code, reply.message));
   }
 
   #fail(reason: string): void {
@@ -107,8 +109,7 @@ export class SqliteThread {
   }
 
   #rejectAll(errorOf: (asker: Asker) => Error): void {
-    for (const asker of this.#waiting.values()) asker.reject(errorOf(asker));
-    this.#waiting.clear();
+    for (const asker of this.#waiting.splice(0)) asker.reject(errorOf(asker));
   }
 }
 

@@ -11,6 +11,7 @@
  * ends. Until one of its callers is known, a connection gets fewer streams.
  */
 import type { Socket } from "node:net";
+import { ShortLivedMap } from "../../core/short-lived-map.ts";
 import type { Waiter, WaitingBytes } from "../waiting.ts";
 import { Allowance } from "./allowance.ts";
 import {
@@ -54,7 +55,7 @@ export class Http2Connection implements Carrier, Waiter {
   /** Streams that the client reset, or that were refused: each cost us, and came to nothing. */
   readonly #wasted: Allowance;
   readonly #settingsSent: Allowance;
-  readonly #streams = new Map<number, Stream>();
+  readonly #streams = new ShortLivedMap<number, Stream>();
   readonly #wereReset = new Set<number>();
   readonly #asking: NodeJS.Timeout;
   #lastId = 0;
