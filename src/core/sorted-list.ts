@@ -21,6 +21,14 @@ export class SortedList<Item> {
     return this.#size;
   }
 
+  get first(): Item | undefined {
+    return this.#pieces[0]?.[0];
+  }
+
+  get last(): Item | undefined {
+    return this.#pieces.at(-1)?.at(-1);
+  }
+
   /** In place of one that compares equal, if there is one. */
   add(item: Item): void {
     const { piece, at } = this.#find((each) => this.#compare(each, item) >= 0);
@@ -91,7 +99,7 @@ export class SortedList<Item> {
 
   /** The place of the first item that has reached it; behind all pieces where none has. */
   #find(hasReached: (item: Item) => boolean): { readonly piece: number; readonly at: number } {
-    const [first] = this.#pieces[0] ?? [];
+    const { first } = this;
     const isPast = (items: readonly Item[] | undefined) => {
       const last = items?.at(-1);
       return last !== undefined && hasReached(last);
@@ -116,16 +124,21 @@ export function* merged<Item>(
   lists: Iterable<Iterable<Item>>,
   compare: (a: Item, b: Item) => number,
 ): Generator<Item> {
-  const heads = new SortedList<MergeHead<Item>>((a, b) => compare(a.item, b.item));
-  const take = (rest: Iterator<Item>) => {
+  const heads: MergeHead<Item>[] = [];
+  for (const list of lists) {
+    const rest = list[Symbol.iterator]();
     const next = rest.next();
-    if (!next.done) heads.add({ item: next.value, rest });
-  };
-  for (const list of lists) take(list[Symbol.iterator]());
-  for (let [head] = heads.from(); head; [head] = heads.from()) {
-    yield head.item;
-    heads.delete(head);
-    take(head.rest);
+    if (!next.done) heads.push({ item: next.value, rest });
+  }
+  // The first of all is the last of them: it is taken off the end.
+  heads.sort((a, b) => compare(b.item, a.item));
+  for (let head = heads.pop(); head; head = heads.pop()) {
+    const { item, rest } = head;
+    yield item;
+    const next = rest.next();
+    if (next.done) continue;
+    const place = firstOf(heads, (each) => compare(each.item, next.value) < 0);
+    heads.splice(place, 0, { item: next.value, rest });
   }
 }
 

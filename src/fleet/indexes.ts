@@ -116,7 +116,12 @@ function countIn<Item extends RowPlace>(
   list: SortedList<Item>,
   stretches: readonly Places[],
 ): number {
-  const countUpTo = (end: number) => list.countBefore(({ place }) => place >= end);
+  const { first, last, size } = list;
+  if (!first || !last) return 0;
+  const countUpTo = (end: number) => {
+    if (first.place >= end) return 0;
+    return last.place < end ? size : list.countBefore(({ place }) => place >= end);
+  };
   return stretches.reduce((sum, { from, to }) => sum + countUpTo(to) - countUpTo(from), 0);
 }
 
