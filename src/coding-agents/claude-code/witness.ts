@@ -7,17 +7,19 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { surprise } from "../hooks/surprises.ts";
 import { FileTail } from "../hooks/tail.ts";
+import { Unchanged } from "../hooks/unchanged.ts";
 import type { Presence } from "../hooks/presence.ts";
 import type { HookSession } from "../hooks/session.ts";
 import type { Witness } from "../hooks/witness.ts";
 import { presenceAtEnd } from "./conversation.ts";
-import { readProcess } from "./presence.ts";
+import { readProcess, type ClaudeProcess } from "./presence.ts";
 
 export function claudeCodeWitness(sessionId: string, noticed: () => void): Witness {
   const folder = join(process.env["CLAUDE_CONFIG_DIR"] || join(homedir(), ".claude"), "sessions");
   const conversation = new FileTail(presenceAtEnd, noticed);
   let file = "";
   let isKept = false;
+  const reading = new Unchanged<ClaudeProcess | undefined>();
   const watcher = watchFolder(folder, (name) => {
     if (name === null || name === file) noticed();
   });
@@ -27,7 +29,9 @@ export function claudeCodeWitness(sessionId: string, noticed: () => void): Witne
     },
     presence(session) {
       file = `${session.process?.pid ?? 0}.json`;
-      const presence = ofProcess(join(folder, file), sessionId, session);
+      const path = join(folder, file);
+      const found = reading.read(path, () => readProcess(readIfThere(path) ?? "", sessionId));
+      const presence = ofProcess(found, session);
       isKept = presence !== undefined;
       return presence ?? conversation.of(session.conversation);
     },
@@ -47,8 +51,7 @@ function watchFolder(folder: string, noticed: (name: string | null) => void) {
   }
 }
 
-function ofProcess(path: string, sessionId: string, session: HookSession): Presence | undefined {
-  const found = readProcess(readIfThere(path) ?? "", sessionId);
+function ofProcess(found: ClaudeProcess | undefined, session: HookSession): Presence | undefined {
   // The number may have been another's before; only Linux tells a start in the same words.
   const isOther = process.platform === "linux" && found?.start !== session.process?.start;
   if (!found || isOther) return undefined;

@@ -39,6 +39,11 @@ export const SPOOL = {
   forgetMs: 30 * 24 * HOUR,
 } as const;
 
+export const UNCHANGED = {
+  /** Longer than the tick of any disk's clock: the coarsest count two seconds. */
+  tickMs: 3 * SECOND,
+} as const;
+
 export const SIDECAR = {
   /** Tools are called in groups; long enough to write once for all of them. */
   settleMs: 5,

@@ -93,7 +93,10 @@ describe("a sidecar", () => {
     nowMs -= 600_000;
     expect(attending.isQuiet).toBe(false);
     attending.look();
-    expect(status()?.runtime.updated_at).toBe("2023-11-14T22:03:20Z");
+    expect(status()?.runtime).toMatchObject({
+      updated_at: "2023-11-14T22:03:20Z",
+      last_activity_at: "2023-11-14T22:03:20Z",
+    });
   });
 
   test("ends the session when its host is gone, and leaves", () => {
@@ -121,6 +124,27 @@ describe("a sidecar", () => {
     const attending = sidecar();
     fs.rmSync(folder, { recursive: true });
     expect(attending.look()).toBe(false);
+  });
+
+  test("that rested for long still notices a fact, and that another has its place", () => {
+    const attending = sidecar();
+    const longAgoMs = Date.now();
+    vi.spyOn(Date, "now").mockReturnValue(longAgoMs + 60_000);
+    for (const laterMs of [0, 30_000, 60_000]) {
+      nowMs = START_MS + laterMs;
+      expect(attending.look()).toBe(true);
+    }
+    hear(["UserPromptSubmit", { prompt: "go" }]);
+    attending.look();
+    expect(status()?.task).toMatchObject({ state: "working", summary: "go" });
+    for (const laterMs of [90_000, 120_000]) {
+      nowMs = START_MS + laterMs;
+      expect(attending.look()).toBe(true);
+    }
+    fs.rmSync(badgePath(folder));
+    claim(folder, { token: "another" });
+    expect(attending.look()).toBe(false);
+    expect(readBadge(folder)?.token).toBe("another");
   });
 
   test("makes a status file anew that somebody took away", () => {

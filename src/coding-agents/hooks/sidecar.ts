@@ -22,6 +22,7 @@ import { recordOf, type SessionRecord } from "./record.ts";
 import type { HookSession } from "./session.ts";
 import { endReplaced } from "./successor.ts";
 import { sweepSessions } from "./sweep.ts";
+import { Unchanged } from "./unchanged.ts";
 import type { Witness } from "./witness.ts";
 import { WITNESSES } from "./witnesses.ts";
 
@@ -45,6 +46,7 @@ export class Sidecar {
   readonly #nowOrder: () => number;
   readonly #runs: (host: ProcessProof) => boolean;
   readonly #witness: Witness | undefined;
+  readonly #badge = new Unchanged<string | undefined>();
   #beatAtMs = -Infinity;
   #isNew = true;
   #told = 0;
@@ -89,7 +91,9 @@ export class Sidecar {
   /** Looks after the session once; whether it is to go on. */
   look(): boolean {
     const { folder, spool } = this.#record;
-    if (readBadge(folder)?.token !== this.#token) return false;
+    // Who takes the place puts another badge into the folder.
+    const token = this.#badge.read(folder, () => readBadge(folder)?.token);
+    if (token !== this.#token) return false;
     let session = this.#consult(this.#isBeatDue() ? this.#beat() : spool.settle());
     if (!session.isOver && this.#isDeserted(session)) session = this.#endFor(session);
     if (this.#isNew) this.#replace(session);

@@ -21,10 +21,16 @@ import type { Fact } from "./fact.ts";
 import { extend, includes, isSettled, newHistory, presentOf, type History } from "./history.ts";
 import { SPOOL } from "./limits.ts";
 import type { HookSession } from "./session.ts";
+import { Unchanged } from "./unchanged.ts";
 
-interface SpoolFiles {
+interface SpoolVersion {
   readonly version: number;
   readonly history: History;
+  /** What the session is by that history. */
+  readonly session: HookSession;
+}
+
+interface SpoolFiles extends SpoolVersion {
   /** Names of the facts that are there. */
   readonly facts: readonly string[];
   /** Versions that are there, and drafts. */
@@ -46,8 +52,9 @@ export class Spool {
   readonly #folder: string;
   readonly #initial: HookSession;
   readonly #publish: SpoolOptions["publish"];
+  readonly #files = new Unchanged<SpoolFiles>();
   /** The version that was read last: versions never change. */
-  #known: { readonly version: number; readonly history: History } | undefined;
+  #known: SpoolVersion | undefined;
 
   constructor({ folder, initial, publish }: SpoolOptions) {
     this.#folder = folder;
@@ -66,7 +73,7 @@ export class Spool {
   }
 
   present(): HookSession {
-    return presentOf(this.#look().history);
+    return this.#look().session;
   }
 
   #work({ isForced }: { readonly isForced: boolean }): HookSession {
@@ -81,39 +88,45 @@ export class Spool {
         continue;
       }
       this.#clean(view);
-      const session = presentOf(view.history);
       const mustPublish = isNew || isForced;
-      if (!mustPublish || published === view.version) return session;
-      this.#publish(session, isNew);
+      if (!mustPublish || published === view.version) return view.session;
+      this.#publish(view.session, isNew);
       published = view.version;
     }
     throw new Error(`gave up after ${SPOOL.rounds} rounds`);
   }
 
   #look(): SpoolFiles {
+    return this.#files.read(this.#folder, () => this.#list());
+  }
+
+  #list(): SpoolFiles {
     for (;;) {
       const names = fs.existsSync(this.#folder) ? fs.readdirSync(this.#folder) : [];
       const versions = names
         .flatMap((name) => /^state-(\d+)\.json$/.exec(name)?.[1] ?? [])
         .map(Number)
         .sort((a, b) => b - a);
-      const [version = 0] = versions;
-      const history = version === 0 ? newHistory(this.#initial) : this.#history(version);
+      const known = this.#version(versions[0] ?? 0);
       // It was the latest when the names were read, and is gone: there is a later one.
-      if (!history) continue;
+      if (!known) continue;
       const facts = names.filter((name) => name.startsWith("fact-")).sort();
       const drafts = names.filter((name) => name.startsWith("draft-"));
-      return { version, history, facts: facts.slice(0, SPOOL.facts), versions, drafts };
+      return { ...known, facts: facts.slice(0, SPOOL.facts), versions, drafts };
     }
   }
 
+  #version(version: number): SpoolVersion | undefined {
+    if (this.#known?.version === version) return this.#known;
+    const history = version === 0 ? newHistory(this.#initial) : this.#history(version);
+    if (!history) return undefined;
+    this.#known = { version, history, session: presentOf(history) };
+    return this.#known;
+  }
+
   #history(version: number): History | undefined {
-    if (this.#known?.version === version) return this.#known.history;
     const text = readIfThere(this.#path(nameOf(version)));
-    if (text === undefined) return undefined;
-    const history = this.#parse(text);
-    this.#known = { version, history };
-    return history;
+    return text === undefined ? undefined : this.#parse(text);
   }
 
   #parse(text: string): History {

@@ -23,7 +23,8 @@ export async function writeStatus(
   status: Status,
   folder: string = statusFolder(),
 ): Promise<string> {
-  const { path, draft, text } = prepare(status, folder);
+  const { path, text } = prepare(status, folder);
+  const draft = draftOf(path);
   const { open, rename, rm } = fs.promises;
   try {
     makeFolder(dirname(path), FOLDER_MODE);
@@ -50,10 +51,10 @@ export function writeHeartbeatSync(status: Status, folder: string = statusFolder
   return replaceSync(prepare(status, folder), false);
 }
 
-function replaceSync({ path, draft, text }: Draft, isDurable: boolean): string {
+export function replaceSync({ path, text }: StatusText, isDurable: boolean): string {
+  const draft = draftOf(path);
   try {
-    makeFolder(dirname(path), FOLDER_MODE);
-    fs.writeFileSync(draft, text, { flag: "wx", mode: FILE_MODE, flush: isDurable });
+    writeDraft(draft, text, isDurable);
     fs.renameSync(draft, path);
     if (isDurable) syncFolder(dirname(path));
   } catch (error) {
@@ -61,6 +62,18 @@ function replaceSync({ path, draft, text }: Draft, isDurable: boolean): string {
     throw systemError(`write ${path}`, error);
   }
   return path;
+}
+
+/** The folder is nearly always there, and to ask first would cost as much as to write. */
+function writeDraft(draft: string, text: string, isDurable: boolean): void {
+  const options = { flag: "wx", mode: FILE_MODE, flush: isDurable };
+  try {
+    fs.writeFileSync(draft, text, options);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+    makeFolder(dirname(draft), FOLDER_MODE);
+    fs.writeFileSync(draft, text, options);
+  }
 }
 
 function syncFolder(folder: string): void {
@@ -100,13 +113,12 @@ export function sweepDrafts(folder: string, beforeMs: number): void {
   }
 }
 
-interface Draft {
+interface StatusText {
   readonly path: string;
-  readonly draft: string;
   readonly text: string;
 }
 
-function prepare(status: Status, folder: string): Draft {
+export function prepare(status: Status, folder: string): StatusText {
   const problems = validate(status);
   if (problems.length > 0) throw invalidArgument(problems.join("; "));
   const path = statusPath(status.agent_id, folder);
@@ -117,8 +129,14 @@ function prepare(status: Status, folder: string): Draft {
     const message = `the status has ${text.length} bytes, at most ${most} are allowed`;
     throw new RollcallError("TOO_LARGE", message);
   }
-  // A name that is taken is refused when it is opened, so it need not be a secret as well: loading
-  // node:crypto for it would take longer than everything else here.
+  return { path, text };
+}
+
+/**
+ * A name that is taken is refused when it is opened, so it need not be a secret as well: loading
+ * node:crypto for it would take longer than everything else here.
+ */
+function draftOf(path: string): string {
   const name = `.${basename(path)}.${Math.random().toString(36).slice(2)}.tmp`;
-  return { path, draft: pathIn(dirname(path), name), text };
+  return pathIn(dirname(path), name);
 }
