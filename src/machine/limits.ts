@@ -9,3 +9,6 @@ export const MAX_CONFIG_BYTES = 1 * MIB;
 
 /** As long as the name of a pane, a terminal or an agent in the environment ever is, and more. */
 export const MAX_VARIABLE_LENGTH = 128;
+
+/** As many processes as are looked at in one go, and more; a daemon has thousands of files left. */
+export const MAX_PROCESS_FILES = 64;

@@ -107,20 +107,27 @@ function bootedAtMs(): number {
   return booted;
 }
 
-/** "1234 (name, may hold blanks and brackets) S 1 …": the start is the 22nd field. */
 function fromProc(pid: number): ProcessFacts | undefined {
-  let text: string;
   try {
-    text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return readStat(pid, readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return undefined;
   }
+}
+
+/** "1234 (name, may hold blanks and brackets) S 1 …": the start is the 22nd field. */
+export function readStat(pid: number, text: string): ProcessFacts | undefined {
   const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
   const rest = text.slice(text.lastIndexOf(")") + 2).split(" ", 20);
   const [state = "", parent = ""] = rest;
   const start = rest[19];
-  if (start === undefined || /[ZXx]/.test(state)) return undefined;
+  if (start === undefined || isDead(state)) return undefined;
   return { pid, parent: Number(parent), name, start };
+}
+
+/** Only its entry is left, until somebody asks how it ended. */
+export function isDead(state: string): boolean {
+  return /[ZXx]/.test(state);
 }
 
 /** "  1 Mon Nov 16 03:51:01 2026 Ss /usr/bin/name": five words say when. */

@@ -15,6 +15,7 @@ import { Heap, type Slot } from "../../core/heap.ts";
 import { isGone } from "../../core/questions.ts";
 import type { Report } from "../../core/reports.ts";
 import type { Clock } from "../../core/clock.ts";
+import { ProcessFiles } from "../../machine/process-files.ts";
 import type { ProcessProof } from "../../machine/processes.ts";
 import { FRESHNESS } from "./limits.ts";
 import { isLater, REMOVED, vitalityOf, type Signs, type Vitality } from "./liveness.ts";
@@ -41,7 +42,10 @@ export interface FileReporterOptions {
 const LOOK_MS = 1_000;
 /** How many processes are proved to be the same in one look: a millisecond. */
 const PROOFS_PER_LOOK = 50;
-/** Cards are named again every half minute: the directory forgets them after three. */
+/**
+ * Cards are named again every half minute: the directory forgets them after three. As often, the
+ * files of processes that nobody asks for any more are closed.
+ */
 const LOOKS_PER_CARD = 30;
 /** Reports become durable together; more than this would only wait in memory. */
 const TOLD_AT_ONCE = 500;
@@ -64,6 +68,7 @@ interface FollowedFile {
 
 export class FileReporter {
   readonly #options: FileReporterOptions;
+  readonly #processFiles = new ProcessFiles();
   readonly #processes: Processes;
   readonly #staleAfterMs: number;
   readonly #abort = new AbortController();
@@ -81,7 +86,8 @@ export class FileReporter {
 
   constructor(options: FileReporterOptions) {
     this.#options = options;
-    this.#processes = options.processes ?? processes;
+    const find = (pid: number) => this.#processFiles.find(pid);
+    this.#processes = options.processes ?? { ...processes, find };
     this.#staleAfterMs = options.staleAfterMs ?? FRESHNESS.staleAfterMs;
     this.#following = this.#follow();
     this.#lookLater();
@@ -91,6 +97,7 @@ export class FileReporter {
     this.#abort.abort();
     this.#stopLooking?.();
     await this.#following;
+    this.#processFiles[Symbol.dispose]();
   }
 
   async #follow(): Promise<void> {
@@ -260,6 +267,7 @@ export class FileReporter {
     }
     if (this.#looks % LOOKS_PER_CARD === 0) {
       for (const followed of this.#byAlias.values()) this.#nameCard(followed);
+      this.#processFiles.keepOnly(new Set(this.#pids.values()));
     }
     const untold = [...this.#untold];
     for (let i = 0; i < untold.length; i += TOLD_AT_ONCE) {
