@@ -21,6 +21,15 @@ const COLOR: ExpectedRow = {
   options: ["Red", "Blue"],
 };
 
+/**
+ * A command that still runs when its row has been judged: it begins with the key that grants it,
+ * and its row may come 4 s after the screen shows that, which may take seconds on a busy machine.
+ */
+const LASTS = "sleep 8";
+
+/** What tells that a command was granted is the same for that of a subagent. */
+const GRANTED = { rows: [WORKING], late: "granted" } as const;
+
 export const MOMENTS = {
   start: async (day) => {
     const isKnown = day.manners.knownByPrompt !== "always";
@@ -52,9 +61,8 @@ export const MOMENTS = {
 
   /** Of a tool that then runs for a while. */
   permission: async (day) => {
-    await day.asksToRun("asks", "touch made && sleep 6");
-    const granted = { rows: [WORKING], late: "granted" } as const;
-    await day.moment("granted: the tool runs", () => day.answer("Enter"), granted);
+    await day.asksToRun("asks", `touch made && ${LASTS}`);
+    await day.moment("granted: the tool runs", () => day.answer("Enter"), GRANTED);
     const over = () => day.rests("Done: the tool has run");
     await day.moment("tool and turn over", over, { rows: [IDLE] });
   },
@@ -186,9 +194,9 @@ export type MomentName = keyof typeof MOMENTS;
 /** Until it works again, in the row of its session. */
 export async function subagentAsks(day: Day): Promise<void> {
   const { mark = "sh", asksToRun } = day.manners;
-  const command = "touch sub && sleep 5";
+  const command = `touch sub && ${LASTS}`;
   await day.asks("subagent asks", `[[sub go <<${mark} ${command}>>]]`, asksToRun(command));
-  await day.moment("subagent granted", () => day.answer("Enter"), { rows: [WORKING] });
+  await day.moment("subagent granted", () => day.answer("Enter"), GRANTED);
 }
 
 /** The command that was denied. */
