@@ -1,13 +1,10 @@
 /** What is checked when a life is over: one pass over everything that ever became durable. */
 import { decode, type RecordedEvent } from "../../src/core/events.ts";
-import { rules } from "../../src/core/rules.ts";
-import { fingerprint } from "../../src/core/snapshot.ts";
-import { emptyState } from "../../src/core/state.ts";
 import { explain } from "./histories.ts";
 import type { Op } from "./history.ts";
 import { LogCheck } from "./log-check.ts";
+import { Replay } from "./replay.ts";
 import type { Durable, DurableEntry, Term } from "./sim-disk.ts";
-import { setLimits } from "./sim-jobs.ts";
 import { checkStreams } from "./stream-check.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Jump } from "./troubles.ts";
@@ -73,14 +70,14 @@ function checkLog(run: Run, recorded: readonly RecordedEvent[]): void {
   const log = new LogCheck(fail);
   const vitality = new Vitality(run);
   const witness = new Witness(ops);
-  const state = emptyState();
-  setLimits(state);
+  const replay = new Replay();
+  const { state } = replay;
   for (let sequence = 0; ; sequence += 1) {
-    witness.at(sequence, state, recorded.slice(sequence, sequence + LOOK_AHEAD));
+    witness.at(sequence, replay, recorded.slice(sequence, sequence + LOOK_AHEAD));
     for (const sample of samples) {
       if (sample.sequence !== sequence) continue;
       transcript.count("seen", "follower compared");
-      if (sample.fingerprint !== fingerprint(state)) {
+      if (sample.fingerprint !== replay.fingerprint) {
         fail("replaying the log gives the state", `${sample.node} at ${sequence}`);
       }
     }
@@ -89,7 +86,7 @@ function checkLog(run: Run, recorded: readonly RecordedEvent[]): void {
     if (!next || !durable) break;
     log.take(next, durable.writer);
     vitality.take(next, durable);
-    rules.evolve(state, next.event, next.atMs);
+    replay.evolve(next);
     if (archive[sequence + 1]?.step !== durable.step) log.append(state);
   }
   log.end(state, ops);

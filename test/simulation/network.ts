@@ -44,14 +44,20 @@ export class Network {
   call<T>(question: Question<T>): Promise<T> {
     const { from, to, timeoutMs, ask, onDuplicate } = question;
     return new Promise((resolve, reject) => {
-      this.#options.scheduler.after(timeoutMs, () => {
+      const cancel = this.#options.scheduler.after(timeoutMs, () => {
         reject(new RollcallError("DEADLINE_EXCEEDED", `no answer from ${to}`));
       });
+      const answer = (give: () => void) => {
+        this.#send(to, from, () => {
+          cancel();
+          give();
+        });
+      };
       const arrive = () => {
         ask().then(
-          (answer) => this.#send(to, from, () => resolve(answer)),
+          (reply) => answer(() => resolve(reply)),
           (error: unknown) =>
-            this.#send(to, from, () => reject(error instanceof Error ? error : new Error("?"))),
+            answer(() => reject(error instanceof Error ? error : new Error("?"))),
         );
       };
       this.#send(from, to, arrive);

@@ -49,7 +49,11 @@ export class Random {
 
   /** 32 hex characters, as ids are. */
   id(): string {
-    return Array.from({ length: 4 }, () => this.#next().toString(16).padStart(8, "0")).join("");
+    return this.#eightHex() + this.#eightHex() + this.#eightHex() + this.#eightHex();
+  }
+
+  #eightHex(): string {
+    return this.#next().toString(16).padStart(8, "0");
   }
 
   /** sfc32: small, fast, and good enough to shake a cluster. */

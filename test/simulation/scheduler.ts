@@ -37,58 +37,85 @@ export class Scheduler {
 
   /** Lets time go by until `untilMs`, or until `isOver` says so. */
   async run(untilMs: number, isOver: () => boolean = () => false): Promise<void> {
-    await atRest();
-    for (let next = this.#queue[0]; next && !isOver(); next = this.#queue[0]) {
-      if (next.atMs > untilMs) break;
+    const step = () => !isOver() && this.#step(untilMs);
+    while (await inOneTurn(step)) continue;
+    if (!isOver()) this.nowMs = Math.max(this.nowMs, untilMs);
+  }
+
+  /** Whether there was something to do. */
+  #step(untilMs: number): boolean {
+    for (let next = this.#queue[0]; next && next.atMs <= untilMs; next = this.#queue[0]) {
       this.#pop();
       if (next.isCancelled) continue;
       this.nowMs = next.atMs;
       this.steps += 1;
       next.call();
-      await atRest();
+      return true;
     }
-    if (!isOver()) this.nowMs = Math.max(this.nowMs, untilMs);
+    return false;
   }
 
+  /** The place moves up from the end of the heap to where the entry belongs. */
   #push(entry: Entry): void {
     const queue = this.#queue;
-    let place = queue.push(entry) - 1;
+    let place = queue.length;
     while (place > 0) {
       const above = (place - 1) >> 1;
-      if (!this.#swapIfLater(above, place)) return;
+      const parent = queue[above];
+      if (!parent || !isLater(parent, entry)) break;
+      queue[place] = parent;
       place = above;
     }
+    queue[place] = entry;
   }
 
+  /** The place moves down from the top of the heap to where the last entry belongs. */
   #pop(): void {
     const queue = this.#queue;
-    const last = queue.pop();
-    if (!last || queue.length === 0) return;
-    queue[0] = last;
-    for (let place = 0; ;) {
-      const left = 2 * place + 1;
-      const smaller = this.#isLater(left, left + 1) ? left + 1 : left;
-      if (!this.#swapIfLater(place, smaller)) return;
-      place = smaller;
+    const entry = queue.pop();
+    if (!entry || queue.length === 0) return;
+    let place = 0;
+    for (;;) {
+      let below = 2 * place + 1;
+      let child = queue[below];
+      const other = queue[below + 1];
+      if (!child) break;
+      if (other && isLater(child, other)) {
+        child = other;
+        below += 1;
+      }
+      if (!isLater(entry, child)) break;
+      queue[place] = child;
+      place = below;
     }
-  }
-
-  #swapIfLater(above: number, below: number): boolean {
-    const [a, b] = [this.#queue[above], this.#queue[below]];
-    if (!a || !b || !this.#isLater(above, below)) return false;
-    this.#queue[above] = b;
-    this.#queue[below] = a;
-    return true;
-  }
-
-  #isLater(one: number, other: number): boolean {
-    const [a, b] = [this.#queue[one], this.#queue[other]];
-    if (!a || !b) return false;
-    return a.atMs === b.atMs ? a.order > b.order : a.atMs > b.atMs;
+    queue[place] = entry;
   }
 }
 
-/** Resolves when no promise has anything left to do. */
-function atRest(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+function isLater(a: Entry, b: Entry): boolean {
+  return a.atMs === b.atMs ? a.order > b.order : a.atMs > b.atMs;
+}
+
+/** A turn of the event loop costs as much as a step does: so many steps share one. */
+const STEPS_A_TURN = 100;
+
+/**
+ * Takes steps in callbacks of their own: before each of them no promise has anything left to do.
+ * Stops when one says so or throws; resolves with whether there may be more.
+ */
+function inOneTurn(step: () => boolean): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    let isGoing = true;
+    const take = () => {
+      if (!isGoing) return;
+      try {
+        isGoing = step();
+      } catch (error) {
+        isGoing = false;
+        reject(error);
+      }
+    };
+    for (let i = 0; i < STEPS_A_TURN; i += 1) setImmediate(take);
+    setImmediate(() => resolve(isGoing));
+  });
 }

@@ -13,6 +13,7 @@ import type {
   Snapshot,
   StoredSnapshot,
 } from "../../src/log/log.ts";
+import type { Process } from "./process.ts";
 import type { SimLink } from "./sim-link.ts";
 
 /** Few, so that what happens between two pages happens often. */
@@ -78,35 +79,41 @@ export class SimLog implements Log {
   ): AsyncGenerator<LogBatch> {
     this.#link.checkOpen();
     const { disk, scheduler, random, faults } = this.#link.options;
+    const waiting = new Waiting(this.#link.options.process);
     // Not AbortSignal.any: Node keeps such a signal, and with it this whole life, until it aborts.
     const ends = [signal, this.#link.closing];
+    for (const end of ends) end.addEventListener("abort", waiting.end);
     let position = after;
     let id = afterId ?? "";
     let isNew = true;
     let { writes } = disk;
-    const isOver = () => ends.some(({ aborted }) => aborted);
-    while (!isOver()) {
-      if (!isNew && disk.head <= position && disk.writes === writes) {
-        await this.#unless(ends, (wake) => disk.onWrite(wake));
-        continue;
+    const isOver = () => signal.aborted || this.#link.closing.aborted;
+    try {
+      while (!isOver()) {
+        if (!isNew && disk.head <= position && disk.writes === writes) {
+          await waiting.for((wake) => disk.onWrite(wake));
+          continue;
+        }
+        const delayMs = Math.max(this.#link.delayMs(), this.#deafForMs());
+        await waiting.for((wake) => scheduler.after(delayMs, wake));
+        if (isOver()) return;
+        if (random.chance(faults().failFollow)) throw this.#link.failure("follow failed");
+        checkReach("the log", position, disk.oldest);
+        checkChain(position, id, disk.idAt(position));
+        const isSign = disk.writes > writes;
+        writes = disk.writes;
+        isNew = false;
+        if (disk.head > position) {
+          const batch = disk.batch(position, position + PAGE_ENTRIES);
+          position += batch.entries.length;
+          ({ id } = batch);
+          yield batch;
+        } else if (isSign) {
+          yield { first: position + 1, entries: [], mark: disk.mark, id, previous: id };
+        }
       }
-      const delayMs = Math.max(this.#link.delayMs(), this.#deafForMs());
-      await this.#unless(ends, (wake) => scheduler.after(delayMs, wake));
-      if (isOver()) return;
-      if (random.chance(faults().failFollow)) throw this.#link.failure("follow failed");
-      checkReach("the log", position, disk.oldest);
-      checkChain(position, id, disk.idAt(position));
-      const isSign = disk.writes > writes;
-      writes = disk.writes;
-      isNew = false;
-      if (disk.head > position) {
-        const batch = disk.batch(position, position + PAGE_ENTRIES);
-        position += batch.entries.length;
-        ({ id } = batch);
-        yield batch;
-      } else if (isSign) {
-        yield { first: position + 1, entries: [], mark: disk.mark, id, previous: id };
-      }
+    } finally {
+      for (const end of ends) end.removeEventListener("abort", waiting.end);
     }
   }
 
@@ -158,19 +165,27 @@ export class SimLog implements Log {
     }
   }
 
-  #unless(ends: readonly AbortSignal[], wait: (wake: () => void) => void): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        for (const signal of ends) signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      for (const signal of ends) signal.addEventListener("abort", wake);
-      wait(() => this.#link.options.process.enter(wake));
-    });
-  }
-
   #deafForMs(): number {
     const { disk, scheduler, node } = this.#link.options;
     return (disk.deafUntilMs.get(node) ?? 0) - scheduler.nowMs;
   }
+}
+
+/** Somebody who waits for one thing at a time, within a process, unless it ends. */
+class Waiting {
+  readonly #process: Process;
+  #wake = (): void => undefined;
+
+  constructor(process: Process) {
+    this.#process = process;
+  }
+
+  for(wait: (wake: () => void) => void): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      wait(() => this.#process.enter(resolve));
+    });
+  }
+
+  readonly end = (): void => this.#wake();
 }

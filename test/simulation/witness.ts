@@ -8,7 +8,8 @@
 import { encode, type RecordedEvent } from "../../src/core/events.ts";
 import { rules } from "../../src/core/rules.ts";
 import type { State } from "../../src/core/state.ts";
-import { describe, type Op } from "./history.ts";
+import { describe, type Ask, type Op, type Outcome } from "./history.ts";
+import type { Replay } from "./replay.ts";
 
 /** Replays beside the log: `at` is called at every sequence, from 0 to the head. */
 export class Witness {
@@ -22,15 +23,15 @@ export class Witness {
       .toSorted((a, b) => b.headAtCall - a.headAtCall);
   }
 
-  /** The state is as of `sequence`; `next` is what the log says after it. */
-  at(sequence: number, state: State, next: readonly RecordedEvent[]): void {
+  /** The replay stands at `sequence`; `next` is what the log says after it. */
+  at(sequence: number, replay: Replay, next: readonly RecordedEvent[]): void {
     while ((this.#waiting.at(-1)?.headAtCall ?? Infinity) <= sequence) {
       const op = this.#waiting.pop();
       if (op) this.#open.push(op);
     }
     this.#open = this.#open.filter((op) => {
       if (op.headAtReturn < sequence) this.unproven.push(op);
-      else return !isProven(op, state, next);
+      else return !isProven(op, replay, next);
       return false;
     });
   }
@@ -54,23 +55,33 @@ export const LOOK_AHEAD = 40;
  * Decided at any time between two events, of which the later may be a day after the other, and
  * written after the answer: some things end with time alone.
  */
-function isProven(op: Op, state: State, following: readonly RecordedEvent[]): boolean {
+function isProven(op: Op, replay: Replay, following: readonly RecordedEvent[]): boolean {
+  const { ask, outcome } = op;
+  if (ask.kind === "read") return outcome.kind === "ok" && readAt(ask, replay) === outcome.reply;
+  const { state } = replay;
   const { lastAtMs } = state;
   const [first] = following;
   const nextAtMs = first?.atMs ?? lastAtMs;
   const next = following.filter(({ sequence }) => sequence <= op.headAtReturn);
-  const isSo = (nowMs: number) => isProvenAt(op, state, { nowMs, next });
+  const isSo = (nowMs: number) => isDecidedAt({ nowMs, next, state }, ask, outcome);
   return isSo(nextAtMs) || (nextAtMs > lastAtMs && isSo(lastAtMs));
 }
 
+function readAt({ noun, select }: Ask & { readonly kind: "read" }, replay: Replay): string {
+  return noun === "fingerprint" ? replay.fingerprint : select(replay.state);
+}
+
 interface ProofMoment {
+  readonly state: State;
   readonly nowMs: number;
   readonly next: readonly RecordedEvent[];
 }
 
-function isProvenAt({ ask, outcome }: Op, state: State, { nowMs, next }: ProofMoment): boolean {
-  if (ask.kind === "read") return outcome.kind === "ok" && ask.select(state) === outcome.reply;
-  const { command, by } = ask;
+function isDecidedAt(
+  { state, nowMs, next }: ProofMoment,
+  { command, by }: Ask & { readonly kind: "command" },
+  outcome: Outcome,
+): boolean {
   const newId = () => idIn(outcome.kind === "ok" ? outcome.reply : null) ?? idOfQuestion(next);
   const decision = rules.decide(state, command, { nowMs, newId, by });
   if (!decision.ok) return outcome.kind === "refused" && outcome.code === decision.code;

@@ -25,26 +25,27 @@ export interface Compared {
 /** What differs, in words; nothing where all is well. */
 export function differences(view: FleetView, { state, nowMs, sight }: Compared): readonly string[] {
   const made = atOnce(makeRows(state, { nowMs, patience: DEFAULT_PATIENCE, sight }));
-  const kept = (filters: FleetFilters) => {
-    const { items, total } = view.indexes.page(filters, { limit: Infinity });
-    return { total, rows: items.map((each) => view.row(state, each, nowMs)) };
-  };
+  const kept = (filters: FleetFilters) => view.indexes.page(filters, { limit: Infinity });
   const differing: string[] = [];
   const compare = (what: string, one: unknown, other: unknown) => {
     const [is, shouldBe] = [JSON.stringify(one), JSON.stringify(other)];
     if (is !== shouldBe) differing.push(`${what}: kept ${is}, made ${shouldBe}`);
   };
-  compare("rows", kept(ALL).rows, made);
+  const rows = kept(ALL).items.map((each) => view.row(state, each, nowMs));
+  compare("rows", rows, made);
   compare("counts", view.indexes.counts, countsAt(made, nowMs));
   compare("size", view.size, made.length);
   for (const [what, filters] of filtersFor(made)) {
     const wanted = made.filter((row) => isWanted(row, filters, nowMs));
-    const { rows, total } = kept(filters);
-    const idsOf = (all: readonly Row[]) => all.map(({ id }) => id);
-    compare(what, idsOf(rows), idsOf(wanted));
+    const { items, total } = kept(filters);
+    compare(what, idsOf(items), idsOf(wanted));
     compare(`total of ${what}`, total, wanted.length);
   }
   return differing;
+}
+
+function idsOf(rows: readonly Pick<Row, "id">[]): readonly string[] {
+  return rows.map(({ id }) => id);
 }
 
 function* filtersFor(rows: readonly Row[]): Generator<readonly [string, FleetFilters]> {
