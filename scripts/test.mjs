@@ -28,7 +28,7 @@ const GROUPS = [
   // Only failures are shown: where an output is cut, little is left.
   { vitest: `vitest run --no-color --reporter=dot --reporter=json --outputFile.json=${report}` },
   {
-    simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600",
+    simulation: "node scripts/run-ts.mjs test/simulation/main.ts --seeds 600 --threads 1",
     fuzz: "node scripts/run-ts.mjs test/fuzz/main.ts --seconds 40",
   },
   // Alone: what runs beside it would be measured, too.

@@ -2,18 +2,21 @@
  * `npm run sim -- --seeds 1000 [--first N]` lives many lives, `--seed N` lives one again and shows
  * it. Ends with 1 when something was wrong.
  */
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { isMainThread } from "node:worker_threads";
 import { ENOUGH_LIVES, missing } from "./coverage.ts";
 import { KEPT_SEEDS } from "./kept-seeds.ts";
 import { PLANTS } from "./plants.ts";
-import { simulate, type Life } from "./simulate.ts";
 import { tally, type Tally } from "./tally.ts";
+import { lives, serveLives, type LifeReport } from "./threads.ts";
 
 const HELP = `Lives whole clusters on virtual time, from seeds, and checks that all holds.
 
   npm run sim -- --seeds N [--first N]   N lives, from seed 1 or the first given; default 100
   npm run sim -- --seed N [--verbose]    one life again, with its transcript
   npm run sim -- --kept                  the seeds of bugs that were fixed
+  --threads N                            on so many threads; default one for each core
   --plant NAME                           with a bug planted: ${PLANTS.map((p) => p.name).join(", ")}
   --verbose                              the whole transcript, not only its end`;
 
@@ -29,18 +32,14 @@ const { values: flags } = parseArgs({
     seed: { type: "string" },
     kept: { type: "boolean", default: false },
     plant: { type: "string" },
+    threads: { type: "string" },
     verbose: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
 
-let current = 0;
-process.on("unhandledRejection", (error) => {
-  console.error(`seed ${current}: nobody caught`, error);
-  process.exit(1);
-});
-
-if (flags.help) console.log(HELP);
+if (!isMainThread) serveLives();
+else if (flags.help) console.log(HELP);
 else process.exitCode = await run();
 
 async function run(): Promise<number> {
@@ -52,12 +51,12 @@ async function run(): Promise<number> {
   const startedMs = performance.now();
   const total = tally();
   let failed = 0;
-  for (const seed of seeds()) {
-    current = seed;
-    const life = await simulate(seed, plant);
+  const isShown = flags.seed !== undefined;
+  const program = new URL(import.meta.url);
+  for await (const life of lives(seeds(), { plant, isShown, threads: threads(), program })) {
     total.add(life);
     if (life.failures.length > 0) failed += 1;
-    if (life.failures.length > 0 || flags.seed !== undefined) show(life);
+    if (life.failures.length > 0 || isShown) show(life);
     if (failed >= MAX_FAILURES) break;
     progress(total, startedMs);
   }
@@ -75,18 +74,20 @@ function seeds(): readonly number[] {
   return Array.from({ length: whole("seeds", flags.seeds ?? "100") }, (_, i) => first + i);
 }
 
+/** One is enough for a few lives: a thread first has to load all that it runs. */
+function threads(): number {
+  if (flags.threads !== undefined) return Math.max(1, whole("threads", flags.threads));
+  return flags.kept || flags.seed !== undefined ? 1 : availableParallelism();
+}
+
 function whole(name: string, text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   console.error(`--${name} is ${text}, not a whole number`);
   process.exit(2);
 }
 
-function show({ seed, failures, transcript }: Life): void {
-  console.log(
-    transcript()
-      .slice(flags.verbose ? 0 : -TAIL_LINES)
-      .join("\n"),
-  );
+function show({ seed, failures, transcript }: LifeReport): void {
+  console.log(transcript.slice(flags.verbose ? 0 : -TAIL_LINES).join("\n"));
   for (const { invariant, detail } of failures.slice(0, 3)) {
     console.log(`\nseed ${seed} breaks: ${invariant}\n  ${detail}`);
   }
@@ -104,8 +105,8 @@ function summarize(total: Tally, failed: number, seconds: number): void {
   if (process.stderr.isTTY) process.stderr.write("\n");
   console.log(total.table());
   const hours = (total.virtualMs / 3_600_000).toFixed(1);
-  const lives = `${total.lives} lives (${hours} hours, ${total.steps} steps)`;
+  const lived = `${total.lives} lives (${hours} hours, ${total.steps} steps)`;
   console.log(
-    `${lives} in ${seconds.toFixed(1)} s: ${failed === 0 ? "all well" : `${failed} failed`}`,
+    `${lived} in ${seconds.toFixed(1)} s: ${failed === 0 ? "all well" : `${failed} failed`}`,
   );
 }

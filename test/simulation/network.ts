@@ -56,8 +56,7 @@ export class Network {
       const arrive = () => {
         ask().then(
           (reply) => answer(() => resolve(reply)),
-          (error: unknown) =>
-            answer(() => reject(error instanceof Error ? error : new Error("?"))),
+          (error: unknown) => answer(() => reject(error instanceof Error ? error : new Error("?"))),
         );
       };
       this.#send(from, to, arrive);

@@ -38,7 +38,7 @@ export class Scheduler {
   /** Lets time go by until `untilMs`, or until `isOver` says so. */
   async run(untilMs: number, isOver: () => boolean = () => false): Promise<void> {
     const step = () => !isOver() && this.#step(untilMs);
-    while (await inOneTurn(step)) continue;
+    for (let steps = 1; await inOneTurn(step, steps);) steps = Math.min(2 * steps, STEPS_A_TURN);
     if (!isOver()) this.nowMs = Math.max(this.nowMs, untilMs);
   }
 
@@ -103,7 +103,7 @@ const STEPS_A_TURN = 100;
  * Takes steps in callbacks of their own: before each of them no promise has anything left to do.
  * Stops when one says so or throws; resolves with whether there may be more.
  */
-function inOneTurn(step: () => boolean): Promise<boolean> {
+function inOneTurn(step: () => boolean, steps: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     let isGoing = true;
     const take = () => {
@@ -112,10 +112,10 @@ function inOneTurn(step: () => boolean): Promise<boolean> {
         isGoing = step();
       } catch (error) {
         isGoing = false;
-        reject(error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    for (let i = 0; i < STEPS_A_TURN; i += 1) setImmediate(take);
+    for (let i = 0; i < steps; i += 1) setImmediate(take);
     setImmediate(() => resolve(isGoing));
   });
 }

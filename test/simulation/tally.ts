@@ -1,12 +1,14 @@
 /** What happened in many lives, counted: faults that never happen prove nothing. */
 import type { Life } from "./simulate.ts";
 
+type LifeCounts = Pick<Life, "virtualMs" | "steps" | "counts">;
+
 export interface Tally {
   readonly lives: number;
   readonly virtualMs: number;
   readonly steps: number;
   readonly counts: ReadonlyMap<string, number>;
-  add(life: Life): void;
+  add(life: LifeCounts): void;
   table(): string;
 }
 
