@@ -122,6 +122,39 @@ test("a leader that takes its time to get ready is not taken for dead", async ()
   await other.engine.close();
 });
 
+test("a leader that fails to get ready while it shows a sign of life tries again", async () => {
+  const clock = new TestClock();
+  let fail: (error: Error) => void = () => undefined;
+  let isReady: () => void = () => undefined;
+  const companion: Companion = {
+    prepare: () =>
+      new Promise((resolve, reject) => {
+        isReady = resolve;
+        fail = reject;
+      }),
+    lead: () => undefined,
+    onEvent: () => undefined,
+    end: () => undefined,
+  };
+  const log = new TestLog(memoryStore({ medium: new MemoryMedium() }).log);
+  const { engine, troubles } = await openEngine({ node: "a", clock, companion, log });
+  await clock.advance(10);
+  const release = log.hold();
+  const { appends } = log;
+  await clock.advance(2000);
+  expect(log.appends).toBe(appends + 1);
+  // Nobody may be left to catch it: that would end the program, and fails this run.
+  fail(new Error("the streams cannot be read"));
+  await clock.advance(10);
+  release();
+  await clock.advance(2000);
+  expect(troubles).toEqual(["could not lead"]);
+  isReady();
+  await clock.advance(10);
+  expect(engine.mode).toBe("leading");
+  await engine.close();
+});
+
 test("a leader that was cut off is fenced, and follows when it comes back", async () => {
   const { first, second, third, clock } = await openCluster(NAMES);
   const release = first.log.hold();

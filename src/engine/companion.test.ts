@@ -36,6 +36,7 @@ class Scribe implements Companion, StreamWriter {
   }
 
   onEvent(event: Event): void {
+    if (!this.term) this.happened.push(`hears of ${event.type} behind its end`);
     if (event.type === "policy.set") this.write(event.policy.id);
   }
 
@@ -105,6 +106,17 @@ describe("a companion", () => {
       "lead",
       "durable",
     ]);
+    await engine.close();
+  });
+
+  test("hears nothing behind its end; a command of that moment may be sent again", async () => {
+    const { engine, scribe, log } = await start();
+    log.faults = [{ error: new Error("disk full"), isWritten: false }];
+    const again = engine
+      .execute(policySet("a"), LIBRARY)
+      .catch(() => engine.execute(policySet("b"), LIBRARY));
+    await expect(again).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(scribe.happened).toEqual(["prepare 0", "lead", "end"]);
     await engine.close();
   });
 

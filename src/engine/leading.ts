@@ -174,6 +174,8 @@ export class Leading implements Term {
   #decideNow(command: Command, by: By): Decision<Event, Reply> {
     const { rules, replica, stats, newId, audit } = this.#options;
     stats.commands += 1;
+    // Until the node knows, too, for a moment or while it resigns: nothing comes of it any more.
+    if (this.#isDismissed) return refuse("UNAVAILABLE", "this node does not lead any more");
     const { callers, bytes } = this.#committer.waiting;
     if (callers >= ENGINE.queuedCommands || bytes >= ENGINE.queuedBytes) {
       stats.refusals += 1;

@@ -314,6 +314,8 @@ export class Member {
       companion.isReady = true;
       this.#turn.hurry();
     });
+    // It may fail while a sign is under way, before anybody waits for it here.
+    settled.catch(() => null);
     const mustSign = () => this.#log.shared && !companion.isReady && !this.#isClosed();
     try {
       while (mustSign()) {

@@ -23,6 +23,8 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { seed: 573, found: "a job whose stream was trimmed ran again without its input" },
   { seed: 901709, found: "a node that closed wrote what a job spent, but not what was left" },
   { seed: 902695, found: "a member that was behind took a heartbeat without the agent's key" },
+  { seed: 21001265, found: "a job submitted at the moment its leader stepped down met a bug" },
+  { seed: 21001797, found: "jobs that could not be read during a sign of life ended the program" },
 ];
 
 /** Of the simulator of a whole ARCP runtime. */
