@@ -15,7 +15,8 @@
  *   `limits.appendBytes`.
  * - Every append has an id of its own, drawn by the caller. A store that lost the answer to an
  *   append repeats it under its id until it knows the outcome. After `withinMs` it rejects with
- *   OUTCOME_UNKNOWN: the batch may be written, now or later. After any other rejection it was not
+ *   OUTCOME_UNKNOWN: the batch may be written, now or later; where no other process may write, not
+ *   later than the next read or `open` gives what is there. After any other rejection it was not
  *   written and never will be.
  * - An append of an id that stands right after `at.head` is there already: it is not written
  *   again and answers with its position. One without entries of the log is known again only until

@@ -24,6 +24,7 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { seed: 901709, found: "a node that closed wrote what a job spent, but not what was left" },
   { seed: 902695, found: "a member that was behind took a heartbeat without the agent's key" },
   { seed: 21001265, found: "a job submitted at the moment its leader stepped down met a bug" },
+  { seed: 31014083, found: "a log of one node wrote an append behind a read that came after it" },
   { seed: 21001797, found: "jobs that could not be read during a sign of life ended the program" },
 ];
 

@@ -74,6 +74,8 @@ interface Sent {
 export class SimLink {
   readonly options: SimLinkOptions;
   readonly #underWay = new Set<Sent>();
+  /** Under way, and given up by the caller. */
+  readonly #overdue = new Set<Sent>();
   readonly #closing = new AbortController();
   /** The last write to each stream that is under way. */
   readonly #last = new Map<string, Promise<unknown>>();
@@ -168,13 +170,17 @@ export class SimLink {
       scheduler.after(delayMs, () => {
         if (sent.isOver) return;
         this.#underWay.delete(sent);
+        this.#overdue.delete(sent);
         sent.isOver = true;
         resolve(perform());
       });
     });
     if (isLate) return this.#lost("append arrives late");
     const answer = await this.#answered(written, untilMs);
-    if (answer === undefined) return this.#lost("answer to append too late");
+    if (answer === undefined) {
+      if (!sent.isOver) this.#overdue.add(sent);
+      return this.#lost("answer to append too late");
+    }
     return random.chance(faults.loseAnswer) ? this.#lost("answer to append lost") : answer;
   }
 
@@ -198,10 +204,11 @@ export class SimLink {
     }
   }
 
-  /** A round trip, at the end of which the call may fail. */
+  /** A round trip, at the end of which the call may fail. One's own log does not overtake. */
   async reach(fault: "failRead" | "cutSnapshot", kind: string): Promise<void> {
-    const { process, random } = this.options;
+    const { process, random, shared } = this.options;
     await process.sleep(this.delayMs());
+    while (!shared && this.#overdue.size > 0) await process.sleep(REPEAT_MS);
     if (random.chance(this.options.faults()[fault])) throw this.failure(kind);
   }
 

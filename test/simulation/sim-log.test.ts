@@ -81,4 +81,19 @@ describe("a simulated log that loses answers", () => {
     expect(disk.position).toEqual({ head: 1, mark: at.mark + 1 });
     await end();
   });
+
+  test("of one node gives up, too; whatever it answers next comes after the append", async () => {
+    const { connect, disk, scheduler, end } = world(false);
+    const { log } = connect();
+    const at = await log.open();
+    disk.stalledUntilMs = scheduler.nowMs + 3 * LOG.appendWithinMs;
+    const error: unknown = await log
+      .append(batch, at, { id: "one" })
+      .catch((cause: unknown) => cause);
+    expect(codeOf(error)).toBe("OUTCOME_UNKNOWN");
+    expect(disk.head).toBe(0);
+    disk.stalledUntilMs = 0;
+    expect((await log.open()).head).toBe(1);
+    await end();
+  });
 });
