@@ -1,6 +1,7 @@
 /**
  * `npm run faults -- --store postgres|nats --rounds N`: hurts a cluster; all must hold. Full disks
- * come last, on a cluster of their own. `--minutes M`: no round begins later.
+ * come last, on a cluster of their own. `--minutes M`: no round begins later. `--from R` begins
+ * with round R: a long run in pieces has all the faults that it has in one.
  *
  * `--control`: hurts one whose store may lose what it acknowledged, and all is well when the check
  * sees it.
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     store: { type: "string", default: "postgres" },
     rounds: { type: "string", default: "20" },
     minutes: { type: "string", default: "600" },
+    from: { type: "string", default: "0" },
     only: { type: "string" },
     control: { type: "boolean", default: false },
   },
@@ -42,7 +44,7 @@ const OF_STORES: Readonly<Record<StoreKind, readonly Fault[]>> = {
 };
 /** By which a store that may lose something does. */
 const LOSING: Readonly<Record<StoreKind, Fault>> = { postgres: "promote", nats: "lose disk" };
-/** Of so many rounds one fills the disk up. */
+/** Of so many rounds the last one fills the disk up. */
 const FULL_EVERY = 20;
 
 function say(line: string): void {
@@ -58,19 +60,22 @@ const rounds = Number(values.rounds);
 const endsMs = Date.now() + Number(values.minutes) * 60_000;
 if (values.control) process.exitCode = (await isSeen(kind)) ? 0 : 1;
 else {
-  const full = only === "fill disk" ? rounds : only ? 0 : Math.floor(rounds / FULL_EVERY);
   const others = [...OF_MEMBERS, ...OF_STORES[kind]];
-  const wired = Array.from({ length: rounds - full }, (_, i) => only ?? nth(others, i));
-  const filled = Array.from({ length: full }, (): Fault => "fill disk");
+  const from = Number(values.from);
+  const faults = Array.from({ length: rounds }, (_, i) => only ?? nth(others, from + i));
+  const wired = faults.filter((fault) => fault !== "fill disk");
+  const filled = faults.filter((fault) => fault === "fill disk");
   const outcomes = [
     ...(wired.length > 0 ? [await run(kind, wired, { isWired: true })] : []),
-    ...(full > 0 ? [await run(kind, filled, { isSmall: true })] : []),
+    ...(filled.length > 0 ? [await run(kind, filled, { isSmall: true })] : []),
   ];
   process.exitCode = sumUp(outcomes) ? 0 : 1;
 }
 
 /** Every third is the one that users see most. */
-function nth(others: readonly Fault[], index: number): Fault {
+function nth(others: readonly Fault[], round: number): Fault {
+  if (round % FULL_EVERY === FULL_EVERY - 1) return "fill disk";
+  const index = round - Math.floor(round / FULL_EVERY);
   if (index % 3 === 0) return "kill leader";
   return others[(index - Math.ceil(index / 3)) % others.length] ?? "kill leader";
 }

@@ -45,8 +45,9 @@ describe.skipIf(lacks("nats"))("three members on NATS", () => {
     expect((await job.done).result).toEqual({ echoed: { hi: 1 } });
   });
 
-  test("through kills of members and of a server nothing is lost or done twice", async () => {
-    const faults = ["kill leader", "kill store", "step down"] as const;
+  test("through kills and stops of members and a kill of a server nothing is lost", async () => {
+    const one = ["kill leader", "stop leader"] as const;
+    const faults = [...one, "kill store", ...one, "step down", "kill leader"] as const;
     const { problems, acknowledged, jobs, rounds } = await hurt(cluster, faults);
     expect(problems).toEqual([]);
     expect(acknowledged).toBeGreaterThan(50);
