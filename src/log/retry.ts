@@ -12,13 +12,14 @@ export interface RetryOptions {
 
 /** Gives what the first try gives that succeeds, or rejects as the last one did. */
 export async function retried<T>(
-  work: () => Promise<T>,
+  work: (tries: number) => Promise<T>,
   { withinMs, signal, isPassing }: RetryOptions,
 ): Promise<T> {
   const endsMs = performance.now() + withinMs;
-  for (let pauseMs: number = RETRY.pauseMs; ; pauseMs = longer(pauseMs)) {
+  let pauseMs: number = RETRY.pauseMs;
+  for (let tries = 0; ; tries += 1, pauseMs = longer(pauseMs)) {
     try {
-      return await work();
+      return await work(tries);
     } catch (error) {
       const isOver = signal.aborted || performance.now() + pauseMs > endsMs;
       if (isOver || !isPassing(error)) throw error;

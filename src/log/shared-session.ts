@@ -59,7 +59,7 @@ export abstract class SharedSession {
   }
 
   /** What may be done twice, again and again while the servers are away for a moment. */
-  protected retried<T>(work: () => Promise<T>): Promise<T> {
+  protected retried<T>(work: (tries: number) => Promise<T>): Promise<T> {
     const { readWithinMs: withinMs, failures } = this.#options;
     const { isPassing, errorOf } = failures;
     return this.counted(async () => {

@@ -15,7 +15,6 @@ import { randomUUID } from "node:crypto";
 import { RollcallError } from "../../core/errors.ts";
 import { LOG } from "../../core/limits.ts";
 import { fenceAt, joinEntries } from "../entries.ts";
-import { RETRY } from "../limits.ts";
 import type { AppendBatch, AppendOptions, LogPosition } from "../log.ts";
 import { longer, waited } from "../retry.ts";
 import type { StreamAppend } from "../streams.ts";
@@ -152,6 +151,7 @@ class Trial {
   /** Sent, and nobody knows what became of it. */
   isLost = false;
   #isUnderWay = false;
+  #answerMs: number = NATS.firstAppendMs;
 
   constructor(session: NatsSession, withinMs: number) {
     this.session = session;
@@ -168,9 +168,12 @@ class Trial {
     if (leftMs <= 0) throw new NotSent("there is no time left");
     this.#isUnderWay = true;
     try {
-      return await send(this.session, messages, Math.min(leftMs, NATS.answerMs));
+      return await send(this.session, messages, Math.min(leftMs, this.#answerMs));
     } catch (error) {
-      if (error instanceof Lost) this.isLost = true;
+      if (error instanceof Lost) {
+        this.isLost = true;
+        this.#answerMs = Math.min(2 * this.#answerMs, NATS.answerMs);
+      }
       throw error;
     } finally {
       this.#isUnderWay = false;
@@ -208,7 +211,7 @@ function tried<Result>(trial: Trial, work: Work<Result>): Promise<Result> {
 }
 
 async function repeated<Result>(trial: Trial, work: Work<Result>): Promise<Result> {
-  for (let pauseMs: number = RETRY.pauseMs; ; pauseMs = longer(pauseMs)) {
+  for (let pauseMs: number = NATS.putAwayMs; ; pauseMs = longer(pauseMs)) {
     try {
       // One that was lost may be there by now, and would fence itself.
       const settled = trial.isLost ? await work.settle(trial) : undefined;

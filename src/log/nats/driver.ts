@@ -150,10 +150,21 @@ function readPem(parameter: string, path: string): string {
 export class Connection {
   readonly #driver: Driver;
   readonly #connection: NatsConnection;
+  /** Those that wait for an answer. */
+  readonly #requests = new Set<(error: Error) => void>();
 
   constructor(driver: Driver, connection: NatsConnection) {
     this.#driver = driver;
     this.#connection = connection;
+    this.#watch().catch(() => undefined);
+  }
+
+  /** What was sent to a server that is gone gets no answer: it need not be waited for. */
+  async #watch(): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (type !== "disconnect") continue;
+      for (const reject of this.#requests) reject(new Lost("the server is gone"));
+    }
   }
 
   get facts(): ServerFacts {
@@ -169,26 +180,38 @@ export class Connection {
     this.#connection.publish(subject, body, { headers: this.#headers(headers) });
   }
 
-  async request({ subject, body, headers }: Outgoing, timeoutMs: number): Promise<Message> {
+  request(outgoing: Outgoing, timeoutMs: number): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      this.#requests.add(reject);
+      this.#answered(outgoing, timeoutMs)
+        .then(resolve, (error: unknown) => reject(this.#failure(error)))
+        .finally(() => this.#requests.delete(reject));
+    });
+  }
+
+  async #answered({ subject, body, headers }: Outgoing, timeoutMs: number): Promise<Message> {
     const timeout = Math.max(1, Math.ceil(timeoutMs));
-    try {
-      const hasHeaders = Object.keys(headers).length > 0;
-      const options = { timeout, ...(hasHeaders && { headers: this.#headers(headers) }) };
-      return messageOf(await this.#connection.request(subject, body, options));
-    } catch (error) {
-      throw this.#failure(error);
-    }
+    const hasHeaders = Object.keys(headers).length > 0;
+    const options = { timeout, ...(hasHeaders && { headers: this.#headers(headers) }) };
+    return messageOf(await this.#connection.request(subject, body, options));
   }
 
   /** A call of JetStream's interface: its answer, or `Refused`. */
-  async call<Answer>(subject: string, request: unknown = {}): Promise<Answer> {
+  async call<Answer>(
+    subject: string,
+    request: unknown = {},
+    timeoutMs: number = NATS.answerMs,
+  ): Promise<Answer> {
     const outgoing = { subject: `$JS.API.${subject}`, body: JSON.stringify(request), headers: {} };
-    const { data } = await this.request(outgoing, NATS.answerMs);
+    const { data } = await this.request(outgoing, timeoutMs);
     return answerOf(data) as Answer;
   }
 
-  /** Several answers to one request, up to the one that is only a status; gives that one last. */
-  collect(subject: string, request: unknown): Promise<Message[]> {
+  /**
+   * Several answers to one request, up to the one that is only a status; gives that one last. Each
+   * may take so long.
+   */
+  collect(subject: string, request: unknown, timeoutMs: number): Promise<Message[]> {
     return new Promise((resolve, reject) => {
       const messages: Message[] = [];
       const inbox = this.#driver.createInbox();
@@ -197,8 +220,8 @@ export class Connection {
         subscription.unsubscribe();
         settle();
       };
-      const late = () => end(() => reject(new Lost(`no answer within ${NATS.answerMs} ms`)));
-      let timer = setTimeout(late, NATS.answerMs);
+      const late = () => end(() => reject(new Lost(`no answer within ${timeoutMs} ms`)));
+      let timer = setTimeout(late, timeoutMs);
       const subscription = this.#connection.subscribe(inbox, {
         callback: (error, incoming) => {
           if (error) return end(() => reject(this.#failure(error)));
@@ -209,7 +232,7 @@ export class Connection {
           }
           if (message.status !== 0) return end(() => resolve(messages));
           clearTimeout(timer);
-          timer = setTimeout(late, NATS.answerMs);
+          timer = setTimeout(late, timeoutMs);
         },
       });
       this.#connection.publish(`$JS.API.${subject}`, JSON.stringify(request), { reply: inbox });

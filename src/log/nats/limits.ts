@@ -9,12 +9,19 @@ export const NATS = {
   reconnectMs: 100,
   /** Of one request; then it is sent again, by then perhaps to another leader. */
   answerMs: 1_500,
+  /** Of the first try; each waits twice as long. A server that froze still gets its share of all
+   * direct reads, and the leader that took an append may be gone. */
+  firstReadMs: 250,
+  firstAppendMs: 500,
   /** How long a read goes on trying: an election takes 4 to 9 s, and a member may wait for that. */
   readWithinMs: 10_000,
   /** How long a server that knows less than was acknowledged may be one that lags. */
   lagMs: 1_000,
-  /** While another append is in the leader's hands. */
+  /** Before it is asked again what is there, while servers lag or another append is under way. */
   busyMs: 5,
+  /** Before an append is sent again; each try waits twice as long. Often it is our last one that
+   * is in the leader's hands: it acknowledges a moment before it puts away. */
+  putAwayMs: 1,
   /** A page of a read: at least one message, and no more after so many bytes or messages. */
   pageBytes: 1 << 20,
   pageMessages: 1_000,

@@ -150,10 +150,10 @@ export class NatsSession extends SharedSession {
     stream: string,
     request: Readonly<Record<string, unknown>>,
   ): Promise<StoredMessage | undefined> {
-    return this.run(async (connection) => {
+    return this.run(async (connection, tries) => {
       try {
         const subject = `STREAM.MSG.GET.${stream}`;
-        const answer = await connection.call<GotMessage>(subject, request);
+        const answer = await connection.call<GotMessage>(subject, request, readMs(tries));
         return decodedOf(answer.message);
       } catch (error) {
         if (error instanceof Refused && error.code === NO_MESSAGE) return undefined;
@@ -164,9 +164,10 @@ export class NatsSession extends SharedSession {
 
   /** Messages of a stream of JetStream, by any server; the last one is only a status. */
   direct(stream: string, request: Readonly<Record<string, unknown>>): Promise<Message[]> {
-    return this.retried(async () =>
-      (await this.#connected("reads")).collect(`DIRECT.GET.${stream}`, request),
-    );
+    return this.retried(async (tries) => {
+      const connection = await this.#connected("reads");
+      return connection.collect(`DIRECT.GET.${stream}`, request, readMs(tries));
+    });
   }
 
   /** From a sequence on, as many as a page holds; may lack the newest, and may be none. */
@@ -178,8 +179,8 @@ export class NatsSession extends SharedSession {
   }
 
   /** What may be done twice, again and again while the servers elect a leader. */
-  run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.retried(async () => work(await this.#connected("writes")));
+  run<T>(work: (connection: Connection, tries: number) => Promise<T>): Promise<T> {
+    return this.retried(async (tries) => work(await this.#connected("writes"), tries));
   }
 
   /** Once. */
@@ -218,6 +219,11 @@ export class NatsSession extends SharedSession {
     const connections = [...this.#connections.values()];
     await Promise.allSettled(connections.map(async (each) => (await each).close()));
   }
+}
+
+/** How long a read waits for its answer at its so manyth try. */
+function readMs(tries: number): number {
+  return Math.min(NATS.firstReadMs * 2 ** tries, NATS.answerMs);
 }
 
 interface GotMessage {
