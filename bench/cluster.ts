@@ -1,9 +1,9 @@
 /**
  * What a log that members share costs, against the SQLite file of one machine beside it: the real
  * engine with 512 callers, where group commit hides the round trips, and one append at a time,
- * where nothing does. Then appends beside a snapshot. Postgres is one server here, without a
- * standby, with fsync; NATS and etcd are three servers each, which sync every append. All of them
- * are on the same disk.
+ * where nothing does; then followers, heartbeats at several members, fail-overs, appends beside a
+ * snapshot, and the move of a file. Postgres is one server here, without a standby, with fsync;
+ * NATS and etcd are three servers each, which sync every append. All of them are on the same disk.
  */
 import { join } from "node:path";
 import { provide } from "../scripts/prerequisites.mjs";
@@ -15,6 +15,7 @@ import { NatsCluster } from "../test/support/nats/server.ts";
 import { PostgresServer } from "../test/support/postgres/server.ts";
 import { appendRate, besideSnapshot, engineRate } from "./cluster/commands.ts";
 import { EtcdCluster } from "./cluster/etcd.ts";
+import { compareFailovers } from "./cluster/failover.ts";
 import { barriersOf, watchLag } from "./cluster/followers.ts";
 import { heartbeatCost } from "./cluster/heartbeats.ts";
 import { fillWithEvents, moveSeconds } from "./cluster/move.ts";
@@ -48,8 +49,17 @@ function postgresOn(on: PostgresServer, number = (stores += 1)): Store {
   return postgresStore({ url: on.url(`bench_${number}`) });
 }
 
+/** Its streams go when it is closed: servers keep those in step that nobody uses, too. */
 function natsOn(on: NatsCluster, number = (stores += 1)): Store {
-  return natsStore({ url: on.url(`bench-${number}`), monitors: on.monitors });
+  const name = `bench-${number}`;
+  const store = natsStore({ url: on.url(name), monitors: on.monitors });
+  const close = async () => {
+    await store.close();
+    for (const stream of [`rollcall_${name}`, `rollcall_${name}_snapshots`]) {
+      await on.call(`STREAM.DELETE.${stream}`).catch(() => undefined);
+    }
+  };
+  return { ...store, close };
 }
 
 const server = await PostgresServer.start({ settings: { shared_buffers: "128MB" } });
@@ -91,6 +101,10 @@ try {
     report({ name: "at three members / all at it", value, unit: "×", target: { atMost: 1.5 } });
     const between = "between members, a heartbeat at one that follows";
     report({ name: between, value: cost.bytes, unit: "bytes", target: { atMost: 64 } });
+  });
+  await part("failover", async () => {
+    await compareFailovers("Postgres", "postgres");
+    await compareFailovers("NATS", "nats");
   });
   await part("snapshot", async () => {
     await compareSnapshots("Postgres", () => postgresOn(server));
