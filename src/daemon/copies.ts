@@ -1,4 +1,5 @@
 /** Backups of the log that the configuration names, whatever holds it, and what they go into. */
+import { existsSync } from "node:fs";
 import { codeOf, invalidArgument } from "../core/errors.ts";
 import { backUpStore } from "../log/backup.ts";
 import type { Filling } from "../log/filling.ts";
@@ -6,10 +7,11 @@ import type { LogRange } from "../log/log.ts";
 import { fillNats, natsMoment } from "../log/nats/store.ts";
 import { fillPostgres, postgresMoment } from "../log/postgres/store.ts";
 import type { BackupFacts } from "../log/sqlite/backup.ts";
-import { backUp } from "../log/sqlite/upkeep.ts";
+import { sqliteStore } from "../log/sqlite/store.ts";
+import { backUp, fillFile } from "../log/sqlite/upkeep.ts";
 import type { Store } from "../log/store.ts";
 import { natsOptions, postgresOptions } from "./store.ts";
-import type { LogConfig, SharedConfig } from "./state-config.ts";
+import type { KeptConfig, LogConfig } from "./state-config.ts";
 
 export interface LogBackup {
   readonly target: string;
@@ -42,7 +44,8 @@ export function backUpLog(log: LogConfig, options: LogBackup): Promise<BackupFac
 }
 
 /** Where the log there stands; nothing where there is none, or one that is being filled. */
-export async function heldBy(log: SharedConfig): Promise<LogRange | undefined> {
+export async function heldBy(log: KeptConfig): Promise<LogRange | undefined> {
+  if (log.kind === "sqlite" && !existsSync(log.path)) return undefined;
   const store = momentOf(log, "");
   try {
     return await store.log.open();
@@ -54,15 +57,26 @@ export async function heldBy(log: SharedConfig): Promise<LogRange | undefined> {
   }
 }
 
-function momentOf(log: SharedConfig, writtenBy: string): Store {
-  return log.kind === "nats"
-    ? natsMoment(natsOptions(log, writtenBy))
-    : postgresMoment(postgresOptions(log, writtenBy));
+/** What it holds when it is opened, for reading. */
+export function momentOf(log: KeptConfig, writtenBy: string): Store {
+  switch (log.kind) {
+    case "sqlite":
+      return sqliteStore({ path: log.path, writtenBy, readOnly: true });
+    case "postgres":
+      return postgresMoment(postgresOptions(log, writtenBy));
+    case "nats":
+      return natsMoment(natsOptions(log, writtenBy));
+  }
 }
 
-/** A log that other members will share, to be filled with what another one held. */
-export function fillingOf(log: SharedConfig, writtenBy: string, logId?: string): Filling {
-  return log.kind === "nats"
-    ? fillNats(natsOptions(log, writtenBy), logId)
-    : fillPostgres(postgresOptions(log, writtenBy), logId);
+/** An empty log, to be filled with what another one held; a file draws an id of its own. */
+export function fillingOf(log: KeptConfig, writtenBy: string, logId?: string): Filling {
+  switch (log.kind) {
+    case "sqlite":
+      return fillFile(log.path, writtenBy);
+    case "postgres":
+      return fillPostgres(postgresOptions(log, writtenBy), logId);
+    case "nats":
+      return fillNats(natsOptions(log, writtenBy), logId);
+  }
 }

@@ -12,10 +12,10 @@ import type { Durability } from "../log/durability.ts";
 import { parseNatsUrl } from "../log/nats/url.ts";
 import { parsePostgresUrl } from "../log/postgres/url.ts";
 
-export type LogConfig =
-  | { readonly kind: "memory" }
-  | { readonly kind: "sqlite"; readonly path: string }
-  | SharedConfig;
+export type LogConfig = { readonly kind: "memory" } | KeptConfig;
+
+/** Of a log that outlives its daemon. */
+export type KeptConfig = { readonly kind: "sqlite"; readonly path: string } | SharedConfig;
 
 /** Of a log that several members share. */
 export type SharedConfig = PostgresConfig | NatsConfig;

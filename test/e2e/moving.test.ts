@@ -1,4 +1,4 @@
-/** The log of one daemon, moved to a store that members share, backed up there, and restored. */
+/** A log that is moved from one store to another, backed up there, and restored. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { lacks } from "../../scripts/prerequisites.mjs";
@@ -96,5 +96,70 @@ describe.each(STORES)("with a log in $kind", ({ start }) => {
       (await run([...acquire, "--url", third])).stdout,
     ];
     for (const each of tokens) expect(Number(each)).toBeGreaterThan(later);
+
+    const out = `sqlite:${join(home.path, "out", "rollcall.db")}`;
+    const leave = ["migrate", "--log", shared.url("again"), "--to", out];
+    const held = await run(leave);
+    expect(held.code).not.toBe(0);
+    expect(held.stderr).toContain("stop all members first");
+    await second.up[Symbol.asyncDispose]();
+    expect(await run(leave)).toMatchObject({ code: 0 });
+    const own4 = ["--data-dir", join(home.path, "out"), "--log", out];
+    const { url: fourth, up: last } = await daemon(...own4, "--no-status-files");
+    onTestFinished(() => last[Symbol.asyncDispose]());
+    const leases = await run(["leases", "list", "--json", "--url", fourth]);
+    expect(leases.stdout).toContain(agent);
+    const late = ["up", "--addr", ":0", "--http-addr", ":0", "--log", shared.url("again")];
+    const refused = await run([...late, "--data-dir", second.state, ...shared.flags]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(`was moved to ${out}`);
+  });
+
+  test("a log that is lost is restored from the mirror of a member", async () => {
+    const one = await member("one", shared.url("lost"), ...shared.flags);
+    const agent = (await one.rollcall("agents", "register", "worker")).trim();
+    const token = Number(await one.rollcall("leases", "acquire", "key", "--agent", agent));
+    const anew = ["--log", shared.url("anew"), ...shared.flags];
+    const restore = ["restore", "--from-mirror", "--yes", "--data-dir", one.state, ...anew];
+    expect(await run(restore)).toMatchObject({
+      stderr: expect.stringContaining("in use") as string,
+    });
+    one.up.signal("SIGTERM");
+    await one.up.end();
+    expect(await run(restore)).toMatchObject({ code: 0 });
+    const two = await member("two", shared.url("anew"), ...shared.flags);
+    const renewed = await vi.waitFor(() => two.rollcall("leases", "list", "--json"), {
+      timeout: 20_000,
+      interval: 200,
+    });
+    expect(renewed).toContain(agent);
+    const next = await two.rollcall("leases", "acquire", "other", "--agent", agent);
+    expect(Number(next)).toBeGreaterThan(token);
+  });
+});
+
+describe.skipIf(STORES.length < 2)("from one store of clusters to the other", () => {
+  test("the log goes on where it is now, under its id and its sequences", async () => {
+    const [postgres, nats] = await Promise.all([startPostgres(), startNats()]);
+    onTestFinished(async () => void (await Promise.all([postgres.stop(), nats.stop()])));
+    const [old, now] = [postgres.url("team"), nats.url("team")];
+    const one = await member("one", old);
+    const agent = (await one.rollcall("agents", "register", "worker")).trim();
+    await one.up[Symbol.asyncDispose]();
+    const there = await run(["migrate", "--log", old, "--to", now, ...nats.flags, "--json"]);
+    expect(there).toMatchObject({ code: 0 });
+    // A member keeps its folder: it knows the log by its id.
+    const place = ["--data-dir", one.state, "--node", "one", "--no-status-files"];
+    const { up, url } = await daemon(...place, "--log", now, ...nats.flags);
+    const found = await run(["agents", "list", "--json", "--url", url]);
+    expect(found.stdout).toContain(agent);
+    await up[Symbol.asyncDispose]();
+    const back = postgres.url("back");
+    const home = ["migrate", "--log", now, "--to", back, "--json"];
+    expect(await run(home)).toMatchObject({ code: 0 });
+    const { logId } = JSON.parse(there.stdout) as { logId: string };
+    const two = await member("two", back);
+    expect(await two.rollcall("cluster", "--json")).toContain(logId);
+    expect(await two.rollcall("agents", "list", "--json")).toContain(agent);
   });
 });

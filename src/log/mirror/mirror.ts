@@ -10,13 +10,16 @@
  * Whenever the log is opened the mirror must fit it: its last entry must stand there, by the same
  * append; ids chain the entries before. Where it does not, it is discarded and made anew, beside
  * everything else. Where it cannot be written (a full disk) the member goes on without it.
+ *
+ * One that has what the log has not may be all that is left of it: it is put aside, and
+ * `rollcall restore --from-mirror` reads it.
  */
 import { codeOf } from "../../core/errors.ts";
 import { padding } from "../copy.ts";
 import type { Log, LogBatch, LogMirror, LogRange, Snapshot, StoredSnapshot } from "../log.ts";
 import { waited } from "../retry.ts";
 import { sqliteStore } from "../sqlite/store.ts";
-import { removeAll } from "../sqlite/upkeep.ts";
+import { moveFile, removeAll } from "../sqlite/upkeep.ts";
 import type { Store } from "../store.ts";
 import { MIRROR } from "./limits.ts";
 import { Waiting, type MirroredBatch } from "./waiting.ts";
@@ -78,7 +81,7 @@ export class Mirror implements LogMirror {
     this.#fits = false;
     this.#mirror ??= await this.#opened();
     const misfit = this.#mirror && (await this.#misfit(this.#mirror, range));
-    if (misfit) await this.#renew(misfit);
+    if (misfit) await this.#renew(misfit.why, misfit.hasMore);
     this.#fits = this.#mirror?.logId === range.logId;
     this.#waiting.reach(range.head);
     this.#writing ??= this.#write();
@@ -92,7 +95,7 @@ export class Mirror implements LogMirror {
       const store = sqliteStore({ path, writtenBy });
       try {
         const { oldest, head, lastId } = await store.log.open();
-        const [logId = ""] = await entriesOf(store, LOG_ID);
+        const logId = await mirroredId(store);
         return { store, oldest, head, lastId, logId };
       } catch (error) {
         await store.close();
@@ -107,28 +110,33 @@ export class Mirror implements LogMirror {
   }
 
   /** Why it is not one of the log as it stands, if it is not. */
-  async #misfit(mirror: OpenMirror, range: LogRange): Promise<string | undefined> {
+  async #misfit(mirror: OpenMirror, range: LogRange): Promise<Misfit | undefined> {
     const { head, lastId, logId } = mirror;
-    if (logId === "") return head > 0 ? "it was not finished" : undefined;
-    if (logId !== range.logId) return `it is of log ${logId}`;
-    if (head > range.head) return `it has entry ${head}, and the log ends at ${range.head}`;
-    if (range.head - head > MIRROR.tailEntries) return `it ends at ${head}, long ago`;
+    const less = (why: string) => ({ why, hasMore: false });
+    const more = (why: string) => ({ why, hasMore: true });
+    if (logId === "") return head > 0 ? less("it was not finished") : undefined;
+    if (logId !== range.logId) return more(`it is of log ${logId}`);
+    if (head > range.head) return more(`it has entry ${head}, and the log ends at ${range.head}`);
+    if (range.head - head > MIRROR.tailEntries) return less(`it ends at ${head}, long ago`);
     try {
       for await (const _ of this.#options.from.read(head, lastId)) break;
       return undefined;
     } catch (error) {
-      if (MISFITS.includes(codeOf(error))) return messageOf(error);
-      throw error;
+      if (!MISFITS.includes(codeOf(error))) throw error;
+      return { why: messageOf(error), hasMore: codeOf(error) === "DIVERGED" };
     }
   }
 
-  async #renew(why: string): Promise<void> {
-    this.#warn(`is made anew: ${why}`);
+  async #renew(why: string, mustStay = false): Promise<void> {
+    const { path } = this.#options;
+    const aside = `${path}.old`;
+    this.#warn(`is made anew: ${why}${mustStay ? `; the old one is ${aside}` : ""}`);
     const mirror = this.#mirror;
     this.#mirror = undefined;
     this.#fits = false;
     await mirror?.store.close();
-    removeAll(this.#options.path);
+    if (mustStay) moveFile(path, aside);
+    else removeAll(path);
     this.#mirror = await this.#opened();
     this.#wake();
   }
@@ -346,6 +354,12 @@ export class Mirror implements LogMirror {
   }
 }
 
+interface Misfit {
+  readonly why: string;
+  /** Whether it may have what the log has not. */
+  readonly hasMore: boolean;
+}
+
 /** The file failed, not the shared log. */
 class FileFailure extends Error {}
 
@@ -364,10 +378,10 @@ const NO_ROOM: readonly string[] = ["STORAGE_FULL", "STORAGE_READ_ONLY"];
 /** It is a copy: what cannot be read is made anew. */
 const UNREADABLE: readonly string[] = ["STORAGE_CORRUPT", "STORAGE_TOO_NEW", "WRONG_STATE"];
 
-async function entriesOf({ streams }: Store, stream: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for await (const { entries } of streams.read(stream, 0)) found.push(...entries);
-  return found;
+/** Of which log it is; empty before it has begun, and of any other file. */
+export async function mirroredId({ streams }: Store): Promise<string> {
+  for await (const { entries } of streams.read(LOG_ID, 0)) return entries[0] ?? "";
+  return "";
 }
 
 function messageOf(error: unknown): string {

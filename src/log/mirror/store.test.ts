@@ -189,6 +189,8 @@ describe("a mirror is made anew, and the shared log is read", () => {
     const medium = new MemoryMedium();
     await written(medium, join(folder(), "its own.db"), 50);
     await expectRenewed(medium, path, "it is of log");
+    // It may be all that is left of that log.
+    expect(await inFile(`${path}.old`)).toEqual(numbered(1, 100));
   });
 
   test("where the log has lost entries that it has, even if others stand there now", async () => {
@@ -208,6 +210,7 @@ describe("a mirror is made anew, and the shared log is read", () => {
       fs.cpSync(path, own);
       const why = length === 90 ? "the log ends at 90" : "was written by append";
       await expectRenewed(copy, own, why);
+      expect(await inFile(`${own}.old`)).toEqual(numbered(1, 100));
     }
   });
 

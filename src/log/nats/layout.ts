@@ -9,6 +9,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { RollcallError } from "../../core/errors.ts";
 import { FILLING } from "../filling.ts";
+import { MOVED, movedAway } from "../moved.ts";
 import type { Connection } from "./driver.ts";
 import { damaged, NAME_TAKEN, NO_STREAM, otherLog, Refused } from "./failure.ts";
 import type { Names } from "./names.ts";
@@ -131,6 +132,7 @@ export function checkOurs({ config }: StreamInfo, options: LayoutOptions): strin
   }
   const version = Number(metadata["rollcall-schema"]);
   if (version <= SCHEMA_VERSION || filledId !== undefined) return logId;
+  if (version === MOVED) throw movedAway(`NATS at ${place}`, metadata["rollcall-moved-to"] ?? "");
   if (version === FILLING) {
     throw new RollcallError(
       "WRONG_STATE",
@@ -143,6 +145,11 @@ export function checkOurs({ config }: StreamInfo, options: LayoutOptions): strin
     `NATS at ${place} was written by ${metadata["rollcall-written-by"]} with schema ${version}; ` +
       `${writtenBy} reads up to schema ${SCHEMA_VERSION}: run that version or newer`,
   );
+}
+
+/** What the stream of a log takes. */
+export function subjectsIn({ log, meta, allStreams }: Names): readonly string[] {
+  return [log, meta, allStreams];
 }
 
 /** Members that start together make it once: the settings of the others differ, by the id. */
@@ -160,7 +167,7 @@ async function make(connection: Connection, options: LayoutOptions): Promise<Str
   return created(connection, {
     ...common,
     name: names.stream,
-    subjects: [names.log, names.meta, names.allStreams],
+    subjects: subjectsIn(names),
     allow_rollup_hdrs: true,
     allow_atomic: true,
     first_seq: randomInt(1, FIRST_SEQUENCES),

@@ -20,6 +20,8 @@ export interface Names {
   /** Where the server repeats what was appended to the log. */
   readonly heard: string;
   readonly heardRule: string;
+  /** All that the stream of a log that was moved away takes: nobody writes there. */
+  readonly moved: string;
 }
 
 export function namesOf(name: string): Names {
@@ -35,6 +37,7 @@ export function namesOf(name: string): Names {
     allSnapshots: `${root}.snapshot.>`,
     heard: `${root}.heard.*`,
     heardRule: `${root}.heard.{{wildcard(1)}}`,
+    moved: `${root}.moved`,
   };
 }
 

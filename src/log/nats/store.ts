@@ -19,6 +19,7 @@
 import { randomUUID } from "node:crypto";
 import type { Durability } from "../durability.ts";
 import type { Filling } from "../filling.ts";
+import type { Departure } from "../moved.ts";
 import type { Store } from "../store.ts";
 import { Writer } from "../writer.ts";
 import { appendToLog, appendToStreams } from "./append.ts";
@@ -28,6 +29,7 @@ import { forget } from "./forget.ts";
 import { Heads } from "./heads.ts";
 import { NatsLog } from "./log.ts";
 import { momentOf } from "./moment.ts";
+import { markMoved } from "./moved.ts";
 import { NatsSession, type NatsSessionOptions } from "./session.ts";
 import { NatsStreams } from "./streams.ts";
 import { parseNatsUrl } from "./url.ts";
@@ -73,6 +75,18 @@ export function fillNats(options: NatsStoreOptions, logId: string = randomUUID()
     await store.close();
   };
   return { store, commit: () => end(endFilling), abandon: () => end(abandonFilling) };
+}
+
+/** Of a log that was copied elsewhere: nobody opens it, or writes to it, from now on. */
+export async function leaveNats(options: NatsStoreOptions, departure: Departure): Promise<void> {
+  const session = sessionOf(options, { takeMoment: momentOf });
+  const { log } = storeOf(session);
+  try {
+    await log.open();
+    await session.run((connection) => markMoved(connection, session, departure));
+  } finally {
+    await log.close();
+  }
 }
 
 function sessionOf(

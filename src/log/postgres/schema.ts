@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { RollcallError } from "../../core/errors.ts";
 import { FILLING } from "../filling.ts";
 import type { LogRange } from "../log.ts";
+import { MOVED, movedAway } from "../moved.ts";
 import type { Connection } from "./driver.ts";
 import { damaged, sqlState } from "./failure.ts";
 import { SCHEMA_VERSION, tablesIn } from "./tables.ts";
@@ -157,6 +158,7 @@ export async function readHead(
         `${row.written_by}: wait for it, or run it again`,
     );
   }
+  if (row.schema_version === MOVED) throw movedAway(`Postgres at ${place}`, row.written_by);
   if (row.schema_version > SCHEMA_VERSION && !isFilling) {
     throw new RollcallError(
       "STORAGE_TOO_NEW",

@@ -13,6 +13,7 @@
 import { randomUUID } from "node:crypto";
 import type { Durability } from "../durability.ts";
 import type { Filling } from "../filling.ts";
+import type { Departure } from "../moved.ts";
 import type { Store } from "../store.ts";
 import { Writer } from "../writer.ts";
 import { appendToLog, appendToStreams } from "./append.ts";
@@ -20,6 +21,7 @@ import { postgresError } from "./failure.ts";
 import { abandonFilling, endFilling, openFilling } from "./filling.ts";
 import { forget } from "./forget.ts";
 import { PostgresLog } from "./log.ts";
+import { markMoved } from "./moved.ts";
 import { PostgresSession, type PostgresSessionOptions } from "./session.ts";
 import { PostgresStreams } from "./streams.ts";
 import { parsePostgresUrl } from "./url.ts";
@@ -59,6 +61,20 @@ export function fillPostgres(options: PostgresStoreOptions, logId: string = rand
     await store.close();
   };
   return { store, commit: () => end(endFilling), abandon: () => end(abandonFilling) };
+}
+
+/** Of a log that was copied elsewhere: nobody opens it, or writes to it, from now on. */
+export async function leavePostgres(
+  options: PostgresStoreOptions,
+  departure: Departure,
+): Promise<void> {
+  const session = sessionOf(options);
+  try {
+    await session.open();
+    await session.write((connection) => markMoved(connection, session.schemaOptions, departure));
+  } finally {
+    await session.close(() => Promise.resolve());
+  }
 }
 
 function sessionOf(

@@ -17,6 +17,7 @@
 import { randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { RollcallError } from "../../core/errors.ts";
+import { movedAway } from "../moved.ts";
 import { ALL_CHECKED, checksumOf, type Unchecked } from "./checksum.ts";
 import { corrupt, transaction, type Database } from "./driver.ts";
 
@@ -160,11 +161,6 @@ export function prepareSchema(database: Database, path: string): void {
   if (format > FORMAT) throw tooNew(database, path, `format ${format}`);
   if (version === 1) database.exec(SEEN_FROM_1);
   if (version === 2) database.exec(SEEN_FROM_2);
-}
-
-function movedAway(path: string, to: string): RollcallError {
-  const fix = `start the daemon with --log ${to}, or set log = "${to}" in its config file`;
-  return new RollcallError("WRONG_STATE", `the log in ${path} was moved to ${to}: ${fix}`);
 }
 
 /** Inside a transaction: from now on no program opens the file, older ones neither. */

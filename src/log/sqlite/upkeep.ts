@@ -4,6 +4,7 @@
  */
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { RollcallError } from "../../core/errors.ts";
+import type { Filling } from "../filling.ts";
 import type { LogRange } from "../log.ts";
 import type { Store } from "../store.ts";
 import { extract, partOf, readBackup, type BackupFacts } from "./backup.ts";
@@ -96,6 +97,29 @@ export function ownFile(path: string, writtenBy: string): OwnFile {
   return { store: storeOn(session, path), markMoved };
 }
 
+/** A file where there is none, to be filled with what another store held. */
+export function fillFile(path: string, writtenBy: string): Filling {
+  if (existsSync(path)) {
+    throw new RollcallError("ALREADY_EXISTS", `${path} is there already: choose another name`);
+  }
+  const part = partOf(path);
+  removeAll(part);
+  const store = sqliteStore({ path: part, writtenBy });
+  return {
+    store,
+    async commit() {
+      await store.close();
+      renameSync(part, path);
+      syncFolder(path);
+      removeAll(part);
+    },
+    async abandon() {
+      await store.close();
+      removeAll(part);
+    },
+  };
+}
+
 export interface Restoring {
   readonly facts: BackupFacts;
   /** The store in the backup, not open yet. */
@@ -141,7 +165,10 @@ export function beginRestore(file: string, path: string): Restoring {
 }
 
 /** Above all that can have been handed out since the backup was made, and all that is known of. */
-export function floorAfter({ floor, madeAtMs }: BackupFacts, { fence, known }: Fences): number {
+export function floorAfter(
+  { floor, madeAtMs }: Pick<BackupFacts, "floor" | "madeAtMs">,
+  { fence, known }: Fences,
+): number {
   const sinceMs = Math.max(0, Date.now() - madeAtMs);
   const since = RESERVED_AHEAD + Math.ceil(sinceMs) * TOKENS_PER_MS;
   return Math.max(known, Math.max(floor, fence) + since);
@@ -154,9 +181,17 @@ export interface Fences {
   readonly known: number;
 }
 
+const ENDS = ["", "-wal", "-shm", ".witness"];
+
 /** A file with all that belongs to it. */
 export function removeAll(path: string): void {
-  for (const end of ["", "-wal", "-shm", ".witness"]) rmSync(path + end, { force: true });
+  for (const end of ENDS) rmSync(path + end, { force: true });
+}
+
+/** The same, in the place of what is there. */
+export function moveFile(path: string, to: string): void {
+  removeAll(to);
+  for (const end of ENDS) if (existsSync(path + end)) renameSync(path + end, to + end);
 }
 
 function sizeOf(path: string): number {
