@@ -121,7 +121,7 @@ async function cableFrom(hub: Machine, i: number): Promise<CableToHub> {
 }
 
 /** A process that keeps a namespace; it says when it is there. */
-async function hold(command: string, args: readonly string[]): Promise<ChildProcess> {
+export async function hold(command: string, args: readonly string[]): Promise<ChildProcess> {
   const script = "ip link set lo up && echo there && exec sleep 600";
   const child = spawn(command, [...args, "sh", "-c", script], {
     stdio: ["ignore", "pipe", "inherit"],
