@@ -8,7 +8,7 @@ const SECOND = 1000;
 /** Lives until a bug is found; none of them needs half as many. */
 const MAX_SEEDS = 150;
 
-test("the same seed is the same life, to the letter", { timeout: 60 * SECOND }, async () => {
+test("the same seed is the same life, to the letter", { timeout: 120 * SECOND }, async () => {
   for (const seed of [1, 2, 3]) {
     const once = await simulate(seed);
     const again = await simulate(seed);
@@ -25,7 +25,7 @@ for (const { seed, found } of KEPT_SEEDS) {
 }
 
 for (const plant of PLANTS) {
-  test(`a planted bug is found: ${plant.name}`, { timeout: 120 * SECOND }, async () => {
+  test(`a planted bug is found: ${plant.name}`, { timeout: 240 * SECOND }, async () => {
     for (let seed = 1; seed <= MAX_SEEDS; seed += 1) {
       const { failures } = await simulate(seed, plant);
       if (!failures.some(({ invariant }) => invariant === plant.breaks)) continue;

@@ -12,7 +12,7 @@ function run(...args: readonly string[]): readonly [status: number | null, outpu
   return [status, `${stdout}${stderr}`.replace(/ in [\d.]+ s:/, ":")];
 }
 
-test("lives on two threads are told as those on one are", { timeout: 60 * SECOND }, () => {
+test("lives on two threads are told as those on one are", { timeout: 180 * SECOND }, () => {
   const lives = ["--seeds", "12", "--first", "700001"];
   const [status, output] = run(...lives, "--threads", "1");
   expect(status).toBe(0);
@@ -22,7 +22,7 @@ test("lives on two threads are told as those on one are", { timeout: 60 * SECOND
 
 test(
   "lives on two threads fail at the same seeds, with the same transcripts",
-  { timeout: 60 * SECOND },
+  { timeout: 180 * SECOND },
   () => {
     const lives = ["--seeds", "20", "--plant", "caller forgotten"];
     const [status, output] = run(...lives, "--threads", "1");
