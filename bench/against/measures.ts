@@ -18,9 +18,14 @@ const YARDSTICK = /^(?:p99 of )?(?:the )?(?:slower )?(?:bare|cat|etcd|redis|grpc
 const RATIOS = ["×", "times"];
 const COSTS = ["s", "ms", "µs", "bytes", "KB", "KiB", "MiB", "% of a core"];
 
+/** Whether the bench came to its end. */
+export function isWhole(printed: string): boolean {
+  return /^(?:all targets met|\d+ targets missed)$/m.test(printed);
+}
+
 /** Throws when the bench did not come to its end. */
 export function readMeasures(printed: string): readonly Measure[] {
-  if (!/^(?:all targets met|\d+ targets missed)$/m.test(printed)) {
+  if (!isWhole(printed)) {
     throw new Error(`the bench did not come to its end:\n${printed}`);
   }
   const above: string[] = [];

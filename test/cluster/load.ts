@@ -43,7 +43,8 @@ export class Load {
   readonly #registers = new Map<string, Operation<RegisterInput>[]>();
   readonly #working: Promise<unknown>[];
   #next = 0;
-  #era = 0;
+  /** Of the registers in use: a later load on the same cluster must not meet these. */
+  #era = Date.now();
   #jobs = 0;
   /** When commands were acknowledged, for the longest silence. */
   readonly acknowledgedMs: number[] = [];
