@@ -303,8 +303,6 @@ export const ENGINE = {
   askAgainMs: 50,
   /** A read that met a failure is tried again on the rebuilt state, so often. */
   readTries: 3,
-  /** How long a node that stepped down leaves it to the others to lead. */
-  restMs: 15 * SECOND,
   /** Between two tries to write again after the store failed. */
   recoveryMs: 500,
   snapshotEveryEvents: 250_000,

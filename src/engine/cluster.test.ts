@@ -64,6 +64,19 @@ test("when the leader closes another leads at once, and nobody dies of it", asyn
   for (const { engine } of [second, third]) await engine.close();
 });
 
+test("whoever is asked to step down, somebody leads soon, also when all were asked just before", async () => {
+  const { first, second, third, clock } = await openCluster(NAMES);
+  const nodes = [first, second, third];
+  for (let turn = 0; turn < 6; turn += 1) {
+    const leader = leaderOf(nodes);
+    await leader?.stepDown();
+    await clock.advance(2000);
+    expect(leaderOf(nodes)).toBeDefined();
+    expect(leaderOf(nodes)).not.toBe(leader);
+  }
+  for (const { engine } of nodes) await engine.close();
+});
+
 test.each([
   { failover: "fast", earliestMs: 1000, latestMs: 2000 },
   { failover: "calm", earliestMs: 3000, latestMs: 6100 },

@@ -4,7 +4,7 @@
  * moment.
  */
 import type { Clock } from "../core/clock.ts";
-import { ENGINE, type FailoverTimes } from "../core/limits.ts";
+import type { FailoverTimes } from "../core/limits.ts";
 
 export interface TurnOptions {
   readonly clock: Clock;
@@ -34,9 +34,10 @@ export class Turn {
     this.#nextTryMs = clock.monotonicMs() + times.silenceMs * random();
   }
 
-  /** Another is to lead: this one tries again only if none does. */
+  /** Another is to lead: this one tries again only if by then none does. */
   rest(): void {
-    this.#nextTryMs = this.#options.clock.monotonicMs() + ENGINE.restMs;
+    const { clock, times } = this.#options;
+    this.#nextTryMs = clock.monotonicMs() + times.silenceMs + times.spreadMs;
   }
 
   /** `silentMs` is how long no leader was heard of, by a follower that is patient for so long. */
