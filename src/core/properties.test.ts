@@ -8,10 +8,11 @@ import type * as Limits from "./limits.ts";
 import { RETENTION } from "./limits.ts";
 import { play, type Step } from "../../test/support/core/play.ts";
 import { aLife, always, SEED } from "../../test/support/core/lives.ts";
+import { partOf } from "./parts.ts";
 import { rules } from "./rules.ts";
 import { setAttached } from "./sessions.ts";
 import { capture, fingerprint, restore } from "./snapshot.ts";
-import type { State } from "./state.ts";
+import { emptyState, type State } from "./state.ts";
 import { replayed, type World } from "../../test/support/core/fixture.ts";
 import { isUnfinished } from "../../test/support/core/jobs.ts";
 
@@ -62,6 +63,25 @@ test("a lease never has two holders, and every grant has a higher token than all
       }
     }
   });
+});
+
+// "A read of one part waits for the events of its noun alone."
+test.each(["agents", "policies"] as const)("no event of another noun changes %s", (part) => {
+  let changes = 0;
+  always((steps) => {
+    const state = emptyState();
+    const shown = () =>
+      [...capture(state)].filter((piece) => piece.startsWith(`{"part":"${part}"`));
+    let before = shown();
+    for (const { event, atMs } of play(steps).recorded()) {
+      rules.evolve(state, event, atMs);
+      const after = shown();
+      if (partOf(event.type) !== part) expect(after, event.type).toEqual(before);
+      else changes += 1;
+      before = after;
+    }
+  }, 30);
+  expect(changes).toBeGreaterThan(0);
 });
 
 // "A write with an old token is refused."

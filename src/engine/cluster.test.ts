@@ -238,6 +238,26 @@ test("who missed the signs of life does not take over from a leader that lives",
   await engine.close();
 });
 
+test("a node whose wall is put forward does not take over from a leader that lives", async () => {
+  const medium = new MemoryMedium();
+  const clocks = [new TestClock(), new TestClock()] as const;
+  const advance = (ms: number) => Promise.all(clocks.map((clock) => clock.advance(ms)));
+  const log = () => memoryStore({ medium }).log;
+  const { engine: leader } = await openEngine({ node: "a", clock: clocks[0], log: log() });
+  await advance(10);
+  const { engine: other } = await openEngine({ node: "b", clock: clocks[1], log: log() });
+  await advance(10);
+  // Also right before it looks: until its next sign of life the leader answers from memory.
+  for (let i = 0; i < 200; i += 1) {
+    clocks[1].stepWall(60_000);
+    await advance(10);
+  }
+  expect([leader.mode, other.mode]).toEqual(["leading", "following"]);
+  expect(leader.peek((state) => state.leadership.epoch)).toBe(1);
+  await leader.close();
+  await other.close();
+});
+
 test("a leader whose machine slept with its clock asks before it answers from memory", async () => {
   const { first, second, third, clock } = await openCluster(NAMES);
   const release = first.log.hold();

@@ -12,6 +12,7 @@
  * A committer serves one term of leading and is never used again once it failed or was stopped.
  */
 import type { Event, RecordedEvent } from "../core/events.ts";
+import { partOf, type Part } from "../core/parts.ts";
 import { RollcallError } from "../core/errors.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Log, LogPosition } from "../log/log.ts";
@@ -59,6 +60,8 @@ export class Committer {
   readonly #closed: Batch[] = [];
   #inFlight: Batch | undefined;
   #head: number;
+  /** The last event decided that changed a part of the state. */
+  readonly #heads: Record<Part, number> = { agents: 0, policies: 0 };
   /** Of the log: everything up to its head is durable. */
   #position: LogPosition;
   #isFlushDue = false;
@@ -96,6 +99,11 @@ export class Committer {
     return isEmpty(this.#open) && this.#closed.length === 0 && this.#inFlight === undefined;
   }
 
+  /** Whether everything decided so far that changes this part of the state is durable. */
+  isDurable(part: Part): boolean {
+    return !this.#isStopped && this.#heads[part] <= this.#position.head;
+  }
+
   /** It takes nothing more. */
   get isStopped(): boolean {
     return this.#isStopped;
@@ -130,6 +138,8 @@ export class Committer {
 
   add(event: Event, atMs: number, text: string): void {
     this.#head += 1;
+    const part = partOf(event.type);
+    if (part) this.#heads[part] = this.#head;
     this.#opened();
     this.#open.recorded.push({ sequence: this.#head, atMs, event, text });
     this.#open.bytes += text.length;

@@ -46,6 +46,24 @@ describe("durability", () => {
     await engine.close();
   });
 
+  test("a reader of one part waits for what changes that part, and for nothing else", async () => {
+    const { engine, log } = await openEngine();
+    const agentId = await register(engine);
+    const release = log.hold();
+    const acquiring = engine.execute(acquire(agentId), LIBRARY);
+    expect(await engine.readPart("agents", ({ byId }) => byId.size)).toBe(1);
+    const registering = register(engine);
+    let seen: number | undefined;
+    const read = engine.readPart("agents", ({ byId }) => byId.size).then((size) => (seen = size));
+    expect(await engine.readPart("policies", ({ byId }) => byId.size)).toBe(0);
+    await quiet();
+    expect(seen).toBeUndefined();
+    release();
+    await Promise.all([acquiring, registering, read]);
+    expect(seen).toBe(2);
+    await engine.close();
+  });
+
   test("a refusal that rests on an undecided write waits for that write", async () => {
     const { engine, log } = await openEngine();
     const agentId = await register(engine);

@@ -11,6 +11,7 @@ import type { Beat } from "../core/directory.ts";
 import { codeOf, RollcallError } from "../core/errors.ts";
 import type { RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
+import type { Part } from "../core/parts.ts";
 import type { Command, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import { closing } from "./closing.ts";
@@ -183,6 +184,13 @@ export class Engine implements ForwardTarget {
           throw error;
       }
     }
+  }
+
+  /** The same of one part of the state: it does not wait while others write something else. */
+  async readPart<P extends Part, T>(part: P, select: (part: State[P]) => T): Promise<T> {
+    const { leading } = this.#member;
+    if (leading?.isCurrent(part)) return select(leading.state[part]);
+    return this.read((state) => select(state[part]));
   }
 
   /** Looks at the state as it is here and now, durable or not: for gauges and the like. */

@@ -4,7 +4,7 @@ import { ENGINE } from "../core/limits.ts";
 import type { RecordedEvent } from "../core/events.ts";
 import type { Rules } from "../core/rules.ts";
 import type { Log } from "../log/log.ts";
-import { markOf, sinceMs, type Clock, type Mark } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Lateness } from "./lateness.ts";
 import { apply, type Replica } from "./replica.ts";
 
@@ -21,25 +21,26 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly #stop = new AbortController();
   readonly #waiting = new Set<{ readonly target: number; readonly resolve: () => void }>();
-  #heard: Mark;
+  /** On the monotonic clock: a wall that is put forward must not make a living leader look silent. */
+  #heardMs: number;
 
   /** Settles when it stopped; rejects when the log failed. */
   readonly ended: Promise<void>;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.#heard = markOf(options.clock);
+    this.#heardMs = options.clock.monotonicMs();
     this.ended = this.#follow();
   }
 
   /** There was a sign of life that did not come this way. */
   hear(): void {
-    this.#heard = markOf(this.#options.clock);
+    this.#heardMs = this.#options.clock.monotonicMs();
   }
 
   /** How long nothing has been heard of a leader. */
   get silentMs(): number {
-    return sinceMs(this.#options.clock, this.#heard);
+    return this.#options.clock.monotonicMs() - this.#heardMs;
   }
 
   /** Resolves when the replica has seen `target`; rejects when that takes too long. */

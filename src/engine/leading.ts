@@ -16,6 +16,7 @@ import { seeMember } from "../core/members.ts";
 import type { Job } from "../core/jobs.ts";
 import { ENGINE, type FailoverTimes } from "../core/limits.ts";
 import { resigned } from "../core/nodes.ts";
+import type { Part } from "../core/parts.ts";
 import type { Command, Reply, ReplyTo, Rules } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import type { Log } from "../log/log.ts";
@@ -260,6 +261,11 @@ export class Leading implements Term {
   /** Gives the value when all that can be seen now is durable and no other node led meanwhile. */
   current<T>(value: T): Promise<T> {
     return this.#isFresh ? this.#committer.settled(value) : this.#committer.proved(value);
+  }
+
+  /** Whether this part of the state can be answered from memory, at once. */
+  isCurrent(part: Part): boolean {
+    return this.#isFresh && this.#committer.isDurable(part);
   }
 
   /** Where others may write, what this node remembers is only worth something for a while. */

@@ -126,8 +126,13 @@ export class Client {
 }
 
 function put(engine: Engine, jobs: SimJobs, ask: Ask): Promise<unknown> {
-  if (ask.kind === "read") return engine.read(ask.select);
+  if (ask.kind === "read") return look(engine, ask);
   const { command, by } = ask;
   if (command.type === "agent.heartbeat") return engine.heartbeat(command.agentId, by);
   return jobs.execute(command, () => engine.execute(command, by));
+}
+
+function look(engine: Engine, ask: Ask & { readonly kind: "read" }): Promise<string> {
+  if (ask.noun !== "policy") return engine.read(ask.select);
+  return engine.readPart("policies", (policies) => ask.select({ policies }));
 }

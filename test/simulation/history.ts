@@ -14,9 +14,16 @@ export type Ask =
   | { readonly kind: "command"; readonly command: Command; readonly by: By }
   | {
       readonly kind: "read";
-      readonly noun: "lease" | "group" | "task" | "job" | "policy" | "fingerprint";
+      readonly noun: "lease" | "group" | "task" | "job" | "fingerprint";
       readonly key: string;
       readonly select: (state: State) => string;
+    }
+  /** Of one part of the state. */
+  | {
+      readonly kind: "read";
+      readonly noun: "policy";
+      readonly key: string;
+      readonly select: (state: Pick<State, "policies">) => string;
     };
 
 export type Outcome =

@@ -2,6 +2,7 @@
 import type { AgentCard } from "../../src/core/agents.ts";
 import type { Lease } from "../../src/core/leases.ts";
 import type { Command } from "../../src/core/rules.ts";
+import type { State } from "../../src/core/state.ts";
 import { fingerprint } from "../../src/core/snapshot.ts";
 import { someDirectoryCommand } from "../support/core/directory.ts";
 import { someMemberCommand } from "../support/core/members.ts";
@@ -262,7 +263,9 @@ function reading({ random, known }: Pick<Position, "random" | "known">): Read {
     }
     case "policy": {
       const key = random.pick(known.policies);
-      return read(noun, key, (state) => state.policies.byId.get(key)?.resource ?? null);
+      const select = ({ policies }: Pick<State, "policies">) =>
+        JSON.stringify(policies.byId.get(key)?.resource ?? null);
+      return { kind: "read", noun, key, select };
     }
     case "fingerprint":
       return {
@@ -280,9 +283,9 @@ function reading({ random, known }: Pick<Position, "random" | "known">): Read {
 type Read = Ask & { readonly kind: "read" };
 
 function read(
-  noun: Read["noun"],
+  noun: Exclude<Read["noun"], "policy">,
   key: string,
-  select: (state: Parameters<Read["select"]>[0]) => unknown,
+  select: (state: State) => unknown,
 ): Read {
   return { kind: "read", noun, key, select: (state) => JSON.stringify(select(state)) };
 }

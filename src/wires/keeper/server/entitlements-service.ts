@@ -45,7 +45,7 @@ export function entitlementsService(engine: Engine): Handlers<typeof Entitlement
     async checkPolicy({ subject, action, resource }) {
       const request = { subject, action, resource };
       check(accessProblem(request));
-      const verdict = await engine.read(({ policies }) => checkPolicy(policies, request));
+      const verdict = await engine.readPart("policies", (all) => checkPolicy(all, request));
       const { allowed, reason } = verdict;
       return create(CheckPolicyResponseSchema, { allowed, reason });
     },

@@ -61,8 +61,8 @@ export function registryService(
     },
 
     async getAgent({ agentId }) {
-      const found = await engine.read(({ agents }) => {
-        const entry = agents.byId.get(agentId);
+      const found = await engine.readPart("agents", ({ byId }) => {
+        const entry = byId.get(agentId);
         return entry ? asSeen(entry) : unknownAgent(agentId);
       });
       return create(GetAgentResponseSchema, { agent: agentInfo(granted(found)) });
