@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { card, SECOND, World } from "../../test/support/core/fixture.ts";
+import { card, DAY, SECOND, World } from "../../test/support/core/fixture.ts";
 import { LIBRARY, namedBy, withRequestId } from "./by.ts";
 import { eventFor } from "./fencing.ts";
 import { REQUESTS } from "./limits.ts";
@@ -67,6 +67,18 @@ test("answers are kept for ten minutes", () => {
     "r2",
     "r3",
   ]);
+});
+
+test("a clock that is put forward forgets no answer: who asked just before may try again", () => {
+  const world = new World();
+  const { agentId } = register(world, "r1");
+  world.nowMs += DAY;
+  world.record([{ type: "node.resumed", node: "n1", unseenMs: DAY }]);
+  register(world, "r2");
+  expect(register(world, "r1").agentId).toBe(agentId);
+  world.nowMs += REQUESTS.keptMs;
+  register(world, "r3");
+  expect(register(world, "r1").agentId).not.toBe(agentId);
 });
 
 test("a snapshot that is taken later brings back all that were kept then", async () => {

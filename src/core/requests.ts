@@ -64,11 +64,15 @@ export function restoreAnswer({ requests }: State, answered: AnsweredRequest): v
   requests.length += lengthOf(answered);
 }
 
-/** Forgets answers that are too old, and the oldest where there are too many. */
-function forgetAnswers({ requests, lastAtMs }: State): void {
+/**
+ * Forgets answers that are too old, and the oldest where there are too many. Time in which nobody
+ * could try again, or that a clock was put forward, makes none of them older.
+ */
+function forgetAnswers({ requests, lastAtMs, graceFromMs }: State): void {
   for (const oldest of requests.byName.values()) {
     const isTooMuch = requests.byName.size > REQUESTS.kept || requests.length > REQUESTS.keptLength;
-    if (!isTooMuch && lastAtMs - oldest.atMs < REQUESTS.keptMs) return;
+    const ageMs = lastAtMs - Math.max(oldest.atMs, graceFromMs);
+    if (!isTooMuch && ageMs < REQUESTS.keptMs) return;
     requests.byName.delete(oldest.name);
     requests.length -= lengthOf(oldest);
   }
