@@ -38,7 +38,7 @@ export function decideOnce(
   request: { readonly type: string; readonly by: By },
   decide: () => Decision<Event, Reply>,
 ): Decision<Event, Reply> {
-  const name = nameOf(request);
+  const name = requestName(request);
   if (name === undefined) return decide();
   const answered = requests.byName.get(name);
   if (answered) return { ok: true, events: [], reply: answered.reply };
@@ -49,7 +49,13 @@ export function decideOnce(
 }
 
 /** A call may be several commands, and two callers may choose one name. */
-function nameOf({ type, by }: { readonly type: string; readonly by: By }): string | undefined {
+export function requestName({
+  type,
+  by,
+}: {
+  readonly type: string;
+  readonly by: By;
+}): string | undefined {
   return by.requestId === undefined ? undefined : `${by.requestId} ${type} ${by.principal.name}`;
 }
 

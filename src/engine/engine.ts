@@ -12,12 +12,14 @@ import { codeOf, RollcallError } from "../core/errors.ts";
 import type { RecordedEvent } from "../core/events.ts";
 import { ENGINE } from "../core/limits.ts";
 import type { Part } from "../core/parts.ts";
+import { requestName } from "../core/requests.ts";
 import type { Command, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
 import { closing } from "./closing.ts";
 import type { BeatBatch, Forwarded, ForwardTarget } from "./forward.ts";
 import { Forwarding, isPassing } from "./forwarding.ts";
 import type { KnownLog } from "./known-log.ts";
+import { LateCopies } from "./late-copies.ts";
 import { Member, type EngineMode } from "./member.ts";
 import { Observers } from "./observer.ts";
 import { DEFAULTS, type EngineOptions } from "./options.ts";
@@ -44,6 +46,7 @@ export class Engine implements ForwardTarget {
   readonly #hub: WatchHub;
   /** Only where there are other nodes. */
   readonly #forwarding: Forwarding | undefined;
+  readonly #copies: LateCopies;
   readonly stats: EngineStats;
   readonly observers: Observers;
 
@@ -74,6 +77,7 @@ export class Engine implements ForwardTarget {
     this.#hub = parts.hub;
     this.stats = parts.stats;
     this.observers = parts.observers;
+    this.#copies = new LateCopies(options.clock);
     const { forwarder, log } = options;
     if (!forwarder || !log.shared) return;
     this.#forwarding = new Forwarding({
@@ -221,8 +225,15 @@ export class Engine implements ForwardTarget {
   async executeHere<C extends Command>(command: C, by: By): Promise<Forwarded<C>> {
     const { leading } = this.#member;
     if (!leading) throw this.#unavailable();
-    const reply = await leading.execute(command, by);
+    const reply = await this.#once(command, by, () => leading.execute(command, by));
     return { reply, head: this.#hub.head };
+  }
+
+  #once<T>({ type }: Command, by: By, decide: () => Promise<T>): Promise<T> {
+    const name = requestName({ type, by });
+    if (name === undefined) return decide();
+    const isLogged = () => this.peek(({ requests }) => requests.byName.has(name));
+    return this.#copies.once(name, decide, isLogged);
   }
 
   async beatHere(batch: BeatBatch): Promise<readonly string[]> {

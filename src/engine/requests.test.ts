@@ -60,3 +60,35 @@ test("a command that is forwarded is remembered, one that is not costs no event"
   expect(remembered()).toBe(1);
   for (const engine of [a, b]) await engine.close();
 });
+
+test("a copy that comes late changes nothing once its caller was told that it did not", async () => {
+  const { a } = await openTwo();
+  const [holder, other] = [
+    await a.execute(REGISTRATION, LIBRARY),
+    await a.execute(REGISTRATION, LIBRARY),
+  ];
+  const wish = (agentId: string) =>
+    ({ type: "lease.acquire", taskId: "t", agentId, ttlMs: 60_000 }) as const;
+  const { lease } = await a.execute(wish(holder.agentId), LIBRARY);
+  const by = withRequestId(LIBRARY, "r1");
+  expect((await a.executeHere(wish(other.agentId), by)).reply.acquired).toBe(false);
+  const released = { taskId: "t", agentId: holder.agentId, token: lease.token };
+  await a.execute({ type: "lease.release", ...released }, LIBRARY);
+  expect((await a.executeHere(wish(other.agentId), by)).reply.acquired).toBe(false);
+  expect(a.peek((state) => state.leases.byTask.size)).toBe(0);
+  // Asked under another name it is another request.
+  const again = await a.executeHere(wish(other.agentId), withRequestId(LIBRARY, "r2"));
+  expect(again.reply.acquired).toBe(true);
+  await a.close();
+});
+
+test("a refusal is the answer of a late copy, too", async () => {
+  const { a } = await openTwo();
+  const by = withRequestId(LIBRARY, "r1");
+  const policy = { id: "p", subject: "*", action: "*", resource: "*", effect: "deny" } as const;
+  const remove = { type: "policy.delete", id: "p" } as const;
+  await expect(a.executeHere(remove, by)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await a.execute({ type: "policy.set", policy }, LIBRARY);
+  await expect(a.executeHere(remove, by)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await a.close();
+});

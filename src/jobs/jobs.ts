@@ -188,13 +188,15 @@ export class JobService {
   }
 
   #submitted(job: Job): void {
+    // What it may spend has left the budget of its parent, whichever node it is for.
+    const parent = this.#runs.get(job.parent);
+    if (parent) this.events.keepBudget(parent);
     const entry = this.state.jobs.byId.get(job.id);
     const terms = this.#terms;
     if (!entry || !terms || job.node !== this.options.node) return;
     const run = new Run(entry, terms);
     this.#runs.set(job.id, run);
     if (terms.keepsInput) this.events.keepInput(run);
-    if (run.parent) this.events.keepBudget(run.parent);
     this.#observe?.((observer) => observer.onAccepted?.(run));
     if (job.status === "running") this.#startOnceDurable(run);
   }

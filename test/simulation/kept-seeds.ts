@@ -25,6 +25,13 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { seed: 902695, found: "a member that was behind took a heartbeat without the agent's key" },
   { seed: 21001265, found: "a job submitted at the moment its leader stepped down met a bug" },
   { seed: 31014083, found: "a log of one node wrote an append behind a read that came after it" },
+  { seed: 25006838, found: "a node whose wall was put forward took over from a living leader" },
+  {
+    seed: 25001897,
+    found: "a wall that was put forward had answers forgotten that were asked for again",
+  },
+  { seed: 26004223, found: "a child for another node left its parent's budget only in memory" },
+  { seed: 25006524, found: "a late copy was granted after its caller was told that it was not" },
   { seed: 21001797, found: "jobs that could not be read during a sign of life ended the program" },
 ];
 
