@@ -41,7 +41,7 @@ function measure(tree: string): Round {
   return measures;
 }
 
-/** A bench of an earlier commit cannot be mended any more: one that fails now and then goes again. */
+/** What is wrong with an earlier bench stays so: one that breaks off now and then goes again. */
 function run(tree: string): string {
   for (let left = tree === root ? 0 : RETRIES; ; left -= 1) {
     const args = ["scripts/run-ts.mjs", "bench", area, ...flags];

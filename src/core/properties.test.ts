@@ -76,7 +76,7 @@ test.each(["agents", "policies"] as const)("no event of another noun changes %s"
     for (const { event, atMs } of play(steps).recorded()) {
       rules.evolve(state, event, atMs);
       const after = shown();
-      if (partOf(event.type) !== part) expect(after, event.type).toEqual(before);
+      if (partOf(event.type) !== part) expect([event.type, after]).toEqual([event.type, before]);
       else changes += 1;
       before = after;
     }

@@ -64,7 +64,7 @@ test("when the leader closes another leads at once, and nobody dies of it", asyn
   for (const { engine } of [second, third]) await engine.close();
 });
 
-test("whoever is asked to step down, somebody leads soon, also when all were asked just before", async () => {
+test("when one node after the other steps down, somebody leads soon each time", async () => {
   const { first, second, third, clock } = await openCluster(NAMES);
   const nodes = [first, second, third];
   for (let turn = 0; turn < 6; turn += 1) {

@@ -21,7 +21,7 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly #stop = new AbortController();
   readonly #waiting = new Set<{ readonly target: number; readonly resolve: () => void }>();
-  /** On the monotonic clock: a wall that is put forward must not make a living leader look silent. */
+  /** On the monotonic clock: a wall that is put forward makes no living leader silent. */
   #heardMs: number;
 
   /** Settles when it stopped; rejects when the log failed. */

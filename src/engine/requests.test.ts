@@ -61,7 +61,7 @@ test("a command that is forwarded is remembered, one that is not costs no event"
   for (const engine of [a, b]) await engine.close();
 });
 
-test("a copy that comes late changes nothing once its caller was told that it did not", async () => {
+test("a late copy changes nothing once its caller was told that nothing changed", async () => {
   const { a } = await openTwo();
   const [holder, other] = [
     await a.execute(REGISTRATION, LIBRARY),
