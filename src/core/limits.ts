@@ -278,6 +278,13 @@ export const REQUESTS = {
   keptLength: 64 * MIB,
 } as const;
 
+/** Answers of a leader that changed nothing, for late copies of commands that members handed on. */
+export const LATE_COPIES = {
+  kept: 16_384,
+  /** Members ask again for a few seconds; a copy may be under way for longer, but not for this. */
+  keptMs: 1 * MINUTE,
+} as const;
+
 /** The engine's own bounds. */
 export const ENGINE = {
   /** Commands that wait for the disk; beyond, callers are told to come back. */

@@ -4,7 +4,7 @@
  * done again. An answer that changed nothing, or a refusal, is remembered here: else the late copy
  * might be granted after its caller was told that it was not.
  */
-import { REQUESTS } from "../core/limits.ts";
+import { LATE_COPIES } from "../core/limits.ts";
 import { ShortLivedMap } from "../core/short-lived-map.ts";
 import type { Clock } from "../core/clock.ts";
 import { isPassing } from "./forwarding.ts";
@@ -44,8 +44,8 @@ export class LateCopies {
   #forget(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [name, { askedAtMs }] of this.#told.entries()) {
-      const isTooMany = this.#told.size > REQUESTS.kept;
-      if (!isTooMany && nowMs - askedAtMs < REQUESTS.keptMs) return;
+      const isTooMany = this.#told.size > LATE_COPIES.kept;
+      if (!isTooMany && nowMs - askedAtMs < LATE_COPIES.keptMs) return;
       this.#told.delete(name);
     }
   }
