@@ -93,6 +93,27 @@ describe("the stream of a job", () => {
   });
 });
 
+test("a child on another node has its budget from its parent, also after a crash", async () => {
+  const machine = new Machine();
+  const first = await machine.start();
+  const lease = { "cost.budget": ["USD:5"], "agent.delegate": ["*"] };
+  const { job } = await first.jobs.submit(jobOrder("phoenix", { lease }));
+  await quiet();
+  await machine.puppets[0]?.job.metric("cost.x", 1, { unit: "USD" });
+  await quiet();
+  const order = { agent: "mortal", node: "n2", session: "", traceId: "", parent: job.id };
+  const own = { jobId: "job_child", principal: job.principal, lease: { "cost.budget": ["USD:2"] } };
+  first.jobs.term.decide(
+    { type: "job.submit", ...order, ...own },
+    namedBy(job.principal, "library"),
+  );
+  await quiet();
+  const second = await machine.start();
+  // The child ended with its node, and gave back what it had.
+  const purse = second.jobs.state.jobs.byId.get(job.id)?.purse;
+  expect(purse && countersOf(purse)).toEqual({ USD: "4" });
+});
+
 describe("a job that says more than is kept", () => {
   async function say(puppet: Puppet | undefined, times: number): Promise<void> {
     for (let i = 0; i < times; i += 1) void puppet?.job.log("info", `line ${i}`);
