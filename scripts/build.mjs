@@ -20,9 +20,6 @@ const PROGRAMS = {
   arcp: "src/bin/arcp.ts",
 };
 
-/** What hooks start: one file, as every further one takes a millisecond. */
-const QUICK_PROGRAMS = { sidecar: "src/bin/sidecar.ts" };
-
 /**
  * Called again and again by people, status lines and agents. CommonJS starts a fifth sooner. These
  * two only choose the program behind them (src/bin/start.ts).
@@ -30,11 +27,12 @@ const QUICK_PROGRAMS = { sidecar: "src/bin/sidecar.ts" };
 const FRONT = { rollcall: "src/bin/rollcall.ts", "agent-status": "src/bin/agent-status.ts" };
 
 /**
- * `acp` is the proxy, for which an editor waits, and `acp-attendant` the thread beside it. Of `ls`
- * what is rare is in files of its own.
+ * `sidecar` is what hooks start. `acp` is the proxy, for which an editor waits, and `acp-attendant`
+ * the thread beside it. Of `ls` what is rare is in files of its own.
  */
 const BEHIND = {
   hook: "src/bin/hook.ts",
+  sidecar: "src/bin/sidecar.ts",
   status: "src/bin/status.ts",
   acp: "src/bin/acp.ts",
   "acp-attendant": "src/bin/acp-attendant.ts",
@@ -105,10 +103,6 @@ async function buildPrograms(directory) {
   await bundle({ ...programs, ...present(THREADS) }, bin, {
     banner: (name) => (name in programs ? SHEBANG : ""),
   });
-  const quick = Object.entries(present(QUICK_PROGRAMS));
-  for (const [name, source] of quick) {
-    await bundle({ [name]: source }, bin, { whole: true, banner: () => SHEBANG });
-  }
   for (const [name, source] of Object.entries(present(FRONT))) {
     await bundle({ [name]: source }, bin, { whole: true, format: "cjs", banner: () => SHEBANG });
     fs.chmodSync(join(bin, `${name}.cjs`), 0o755);
@@ -117,7 +111,7 @@ async function buildPrograms(directory) {
     await bundle({ [name]: source }, bin, { whole: true, format: "cjs" });
   }
   await bundle(present(LS), bin, { format: "cjs", operations: ["fleet.list"] });
-  for (const [name] of [...Object.entries(programs), ...quick]) {
+  for (const name of Object.keys(programs)) {
     fs.chmodSync(join(bin, `${name}.js`), 0o755);
   }
 }

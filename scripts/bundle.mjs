@@ -92,14 +92,20 @@ export async function bundle(entries, directory, options = {}) {
 }
 
 /**
- * Text of which each character is one byte is read, kept and scanned at half the cost of any other.
+ * What a short command would pay for at every start. Text of which each character is one byte is
+ * read, kept and scanned at half the cost of any other. And of a module of Node that is imported
+ * whole (`* as fs`) the bundler makes a copy, property by property, for a default that it has not.
  * @type {import("rolldown").Plugin}
  */
 const plain = {
   name: "plain",
   generateBundle(_, files) {
     for (const file of Object.values(files)) {
-      if (file.type === "chunk") file.code = file.code.replace(/[^\0-\x7f]/g, escaped);
+      if (file.type !== "chunk") continue;
+      const ascii = file.code.replace(/[^\0-\x7f]/g, escaped);
+      file.code = ascii.replace(/^(node_\w+) = __toESM\(\1, 1\);\n/gm, (copy, name) =>
+        ascii.includes(`${name}.default`) ? copy : "",
+      );
     }
   },
 };

@@ -10,7 +10,7 @@ import { start, startKept } from "./start.ts";
 
 const [word, ...rest] = process.argv.slice(2);
 const [host = "--help"] = rest;
-if (word === "hook" && !host.startsWith("-")) start("hook.cjs");
+if (word === "hook" && !host.startsWith("-")) startKept("hook.cjs");
 else if (word === "acp" && isProxyCall(rest)) start("acp.cjs");
 else if (word === "ls" && isPlainCall(rest)) startKept("ls.cjs");
 else void import(new URL("./rollcall.js", import.meta.url).href);

@@ -81,7 +81,7 @@ const FRUGAL = ["--max-semi-space-size=1", "--no-memory-reducer"];
 function start(words: readonly string[]): void {
   const { spawn } = process.getBuiltinModule("node:child_process");
   // All programs lie flat in one folder, and the library in one beside it: see scripts/bundle.mjs.
-  const program = join(import.meta.dirname, "..", "bin", "sidecar.js");
+  const program = join(import.meta.dirname, "..", "bin", "sidecar.cjs");
   const env = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
   const child = spawn(process.execPath, [...FRUGAL, program, ...words], {
     cwd: "/",

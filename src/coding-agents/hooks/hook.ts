@@ -74,8 +74,8 @@ function surprised(host: HookHost, what: string): void {
 
 /** The sidecar's work, from its file: most hooks never open it. */
 async function settle(host: HookHost, sessionId: string): Promise<HookSession> {
-  const address = new URL("./sidecar.js", import.meta.url).href;
-  const { recordOf } = (await import(address)) as typeof recording;
+  const { createRequire } = process.getBuiltinModule("node:module");
+  const { recordOf } = createRequire(import.meta.url)("./sidecar.cjs") as typeof recording;
   return recordOf({ host, sessionId }).spool.settle();
 }
 
