@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { LIBRARY } from "../core/by.ts";
 import { fingerprint } from "../core/snapshot.ts";
 import type { LogBatch } from "../log/log.ts";
 import { memoryStore, MemoryMedium } from "../log/memory/store.ts";
@@ -6,7 +7,13 @@ import type { Companion } from "./companion.ts";
 import type { Engine } from "./engine.ts";
 import { InProcessForwarder } from "./forward.ts";
 import type { EngineOptions } from "./options.ts";
-import { openEngine, register, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
+import {
+  openEngine,
+  quiet,
+  register,
+  TestClock,
+  TestLog,
+} from "../../test/support/engine/fixture.ts";
 
 /** Nodes on one shared log; the first one leads. */
 async function openCluster(names: readonly string[], options: Partial<EngineOptions> = {}) {
@@ -75,6 +82,28 @@ test("when one node after the other steps down, somebody leads soon each time", 
     expect(leaderOf(nodes)).not.toBe(leader);
   }
   for (const { engine } of nodes) await engine.close();
+});
+
+test("a leader that resigns decides nothing more, whatever falls due meanwhile", async () => {
+  const { engine, log, clock } = await openEngine({ log: memoryStore({ shared: true }).log });
+  await clock.advance(100);
+  const facts = {
+    liveness: { value: "exited", rule: "test" },
+    process: { pid: 7, startedAtMs: 0, hasEnded: true },
+  } as const;
+  // So old that it is to be forgotten at once.
+  const report = { alias: "test:1", agentId: "1", links: [], order: 4, reportedAtMs: 4, facts };
+  const write = log.hold();
+  const reporting = engine.execute({ type: "fleet.report", report }, LIBRARY);
+  await quiet();
+  const closing = engine.close();
+  write();
+  const resign = log.hold();
+  await reporting;
+  await clock.advance(100);
+  expect(engine.peek((s) => s.reports.byAlias.has("test:1"))).toBe(true);
+  resign();
+  await closing;
 });
 
 test.each([

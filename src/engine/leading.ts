@@ -62,7 +62,7 @@ export class Leading implements Term {
   #seenMs: number;
   #cancelTick: () => void = () => undefined;
   #nextTickMs = Infinity;
-  /** The companion decides nothing more. */
+  /** Neither the companion nor a deadline decides anything more. */
   #isDismissed = false;
   #end: (reason: unknown) => void = () => undefined;
 
@@ -277,7 +277,6 @@ export class Leading implements Term {
 
   /** Waits for what is under way, then ends the term; others that share the log are told. */
   async drain(): Promise<void> {
-    this.#cancelTick();
     const committer = this.#committer;
     await committer.settled(null).catch(() => null);
     if (this.#options.log.shared) {
@@ -297,7 +296,6 @@ export class Leading implements Term {
 
   /** At once: nothing may be decided or written any more. */
   #over(reason: unknown): void {
-    this.#cancelTick();
     this.#dismiss();
     this.#end(reason);
   }
@@ -305,6 +303,7 @@ export class Leading implements Term {
   #dismiss(): void {
     if (!this.#isDismissed) this.#options.companion?.end();
     this.#isDismissed = true;
+    this.#cancelTick();
   }
 
   /** A rule broke off half-way: the state may be torn, so the term ends and it is rebuilt. */
@@ -381,6 +380,7 @@ export class Leading implements Term {
   }
 
   #tickIn(delayMs: number): void {
+    if (this.#isDismissed) return;
     const { clock, time } = this.#options;
     const inMs = Math.max(1, delayMs);
     this.#cancelTick();
