@@ -8,6 +8,7 @@ import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts"
 import { JobsCompanion, jobOrder, jobsOptions } from "../../test/support/jobs/fixture.ts";
 import { JobAgents } from "./agents.ts";
 import type { JobContext } from "./context.ts";
+import type { JobsOptions } from "./jobs.ts";
 import type { JobAuthorizer } from "./observer.ts";
 import type { Owner } from "./run.ts";
 import { byOf, ITSELF, LIBRARY, namedBy } from "../core/by.ts";
@@ -32,6 +33,7 @@ class Machine {
   kept = { events: 1_000_000, bytes: 1_000_000_000 };
   /** The session that submits all jobs. */
   owner: Owner | undefined;
+  newId: JobsOptions["newId"] | undefined;
 
   /** A start: the one before is dead, and can write nothing more. */
   async start(limits: Partial<JobLimits> = {}, node = "n1", authorizer?: JobAuthorizer) {
@@ -45,7 +47,8 @@ class Machine {
     agents.register("phoenix", puppet, { restart: "always" });
     const { clock, kept } = this;
     const ownerOf = () => this.owner;
-    const given = { node, streams, agents, clock, limits, authorizer, kept, ownerOf };
+    const newId = this.newId && { newId: this.newId };
+    const given = { node, streams, agents, clock, limits, authorizer, kept, ownerOf, ...newId };
     const companion = new JobsCompanion(jobsOptions(given));
     const engine = await Engine.open({ log, node, clock, companion });
     await quiet();
@@ -112,6 +115,29 @@ test("a child on another node has its budget from its parent, also after a crash
   // The child ended with its node, and gave back what it had.
   const purse = second.jobs.state.jobs.byId.get(job.id)?.purse;
   expect(purse && countersOf(purse)).toEqual({ USD: "4" });
+});
+
+// Ids grow with the clock of the node that makes them: the next leader's may be behind.
+test("a child whose id comes before its parent's is paid for by it after a crash", async () => {
+  const machine = new Machine();
+  let ids = 9;
+  machine.newId = () => String((ids -= 1));
+  const first = await machine.start();
+  const lease = { "cost.budget": ["USD:5"], "agent.delegate": ["*"] };
+  const { job } = await first.jobs.submit(jobOrder("phoenix", { lease }));
+  await quiet();
+  const leftAt = ({ jobs }: typeof first) => {
+    const purse = jobs.state.jobs.byId.get(job.id)?.purse;
+    return purse && countersOf(purse);
+  };
+  void machine.puppets[0]?.job.delegate("mortal", { lease: { "cost.budget": ["USD:2"] } });
+  await quiet();
+  // One more than it was given: its parent pays for that when it ends, here by the crash.
+  await machine.puppets[1]?.job.metric("cost.x", 3, { unit: "USD" });
+  await quiet();
+  expect(leftAt(first)).toEqual({ USD: "3" });
+  expect(leftAt(await machine.start())).toEqual({ USD: "2" });
+  expect(leftAt(await machine.start())).toEqual({ USD: "2" });
 });
 
 describe("a job that says more than is kept", () => {

@@ -25,8 +25,20 @@ export async function unfinishedJobs(
     const some = unfinished.slice(at, at + STREAM.foundAtOnce);
     found.push(...(await Promise.all(some.map((entry) => find(state, streams, entry)))));
   }
-  // A parent was made before its children, and ids grow.
-  return found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1));
+  return parentsFirst(found.sort((a, b) => (a.entry.job.id < b.entry.job.id ? -1 : 1)));
+}
+
+/** Ids do not always grow from parent to child: the clock of the next leader may be behind. */
+function parentsFirst(found: readonly UnfinishedJob[]): readonly UnfinishedJob[] {
+  const byId = new Map(found.map((each) => [each.entry.job.id, each]));
+  const placed = new Set<UnfinishedJob>();
+  const place = (each: UnfinishedJob) => {
+    const parent = byId.get(each.entry.job.parent);
+    if (parent && !placed.has(parent)) place(parent);
+    placed.add(each);
+  };
+  found.forEach(place);
+  return [...placed];
 }
 
 async function find(state: State, streams: Streams, entry: JobEntry): Promise<UnfinishedJob> {

@@ -106,7 +106,7 @@ function hasKey(op: Op): boolean {
 export function isEffectOfJob(event: Event, op: Op): boolean {
   switch (event.type) {
     case "job.submitted":
-      return commandOf(op, "job.submit")?.jobId === event.job.id && isToldNew(op);
+      return commandOf(op, "job.submit")?.jobId === event.job.id && isToldNew(op, event.job);
     case "job.cancelling": {
       const command = commandOf(op, "job.cancel");
       return command?.jobId === event.job.id && command.reason === event.job.cancelReason;
@@ -118,10 +118,14 @@ export function isEffectOfJob(event: Event, op: Op): boolean {
   }
 }
 
-/** A message that the network doubled may be told of the job that its twin made. */
-function isToldNew(op: Op): boolean {
+/**
+ * A message that the network doubled may be told of the job that its twin made, and may make
+ * another once that one is forgotten.
+ */
+function isToldNew(op: Op, { submittedAtMs }: Job): boolean {
   const answer = told<SubmitReply>(op);
-  return answer.kind === "ok" && !answer.reply.isRepeated;
+  if (answer.kind !== "ok" || answer.reply.isRepeated) return false;
+  return answer.reply.job.submittedAtMs === submittedAtMs;
 }
 
 /** A client that was told so ended it; one that was not may have, if the job bears its words. */

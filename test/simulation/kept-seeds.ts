@@ -31,6 +31,8 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
     found: "a wall that was put forward had answers forgotten that were asked for again",
   },
   { seed: 26004223, found: "a child for another node left its parent's budget only in memory" },
+  { seed: 31005306, found: "a child that ended with its node left what it owed to nobody" },
+  { seed: 33002899, found: "a node that had resigned wrote what fell due in that moment" },
   { seed: 25006524, found: "a late copy was granted after its caller was told that it was not" },
   { seed: 21001797, found: "jobs that could not be read during a sign of life ended the program" },
 ];

@@ -17,7 +17,7 @@ import {
 } from "../../src/core/job-stream.ts";
 import type { Counters } from "../../src/core/jobs/budget.ts";
 import type { MetricBody } from "../../src/core/jobs/events.ts";
-import type { Job } from "../../src/core/jobs.ts";
+import type { Job, JobStep } from "../../src/core/jobs.ts";
 import type { Durable, DurableEntry } from "./sim-disk.ts";
 import { INPUT_LOST } from "./sim-jobs.ts";
 
@@ -31,36 +31,52 @@ export interface Written {
 
 export function checkStreams({ archive, recorded, streams }: Written, fail: Fail): void {
   const ends = new Map<string, number>();
+  const begins = new Map<string, number[]>();
   const ledger = new Ledger(fail);
   for (const append of appendsOf({ archive, recorded, streams })) {
     for (const event of append.events) {
-      if (event.type === "job.submitted") ends.delete(jobStream(event.job.id));
+      if (event.type === "job.submitted") {
+        const stream = jobStream(event.job.id);
+        ends.delete(stream);
+        begins.set(stream, [...(begins.get(stream) ?? []), append.step]);
+      }
       if (event.type === "job.ended") ends.set(jobStream(event.job.id), append.step);
     }
     ledger.take(append);
   }
   for (const [stream, entries] of streams) {
-    if (stream.startsWith("job/"))
-      checkStream(stream, entries, { endedAt: ends.get(stream), fail });
+    if (!stream.startsWith("job/")) continue;
+    const begunAt = begins.get(stream) ?? [];
+    checkStream(stream, entries, { begunAt, endedAt: ends.get(stream), fail });
   }
+}
+
+interface Bounds {
+  /** The steps at which a job of this id was submitted. */
+  readonly begunAt: readonly number[];
+  readonly endedAt: number | undefined;
+  readonly fail: Fail;
 }
 
 function checkStream(
   stream: string,
   entries: readonly DurableEntry[],
-  { endedAt, fail }: { readonly endedAt: number | undefined; readonly fail: Fail },
+  { begunAt, endedAt, fail }: Bounds,
 ): void {
+  let jobs = 0;
   let next = 0;
   let isOver = false;
   let hasInput = false;
   for (const [i, { text, step }] of entries.entries()) {
     const { kind, body } = decodeEntry(text);
     // A submit that comes twice, the second time after the job was forgotten, is another job.
-    const isAnother = isOver && kind === "input";
+    const begun = begunAt.filter((at) => at <= step).length;
+    const isAnother = isOver && begun > jobs;
+    if (isAnother || i === 0) jobs = begun;
     if (isOver && !isAnother) fail("nothing follows the end", `${stream} at ${i + 1}`);
     isOver = kind === "end";
     // A job for another node than the one that decided it was never given any.
-    hasInput ||= kind === "input";
+    hasInput = (hasInput && !isAnother) || kind === "input";
     if (hasInput && isOver && body.includes(INPUT_LOST)) fail("a job keeps its input", stream);
     if (isAnother || (kind === "status" && body.includes('"restarted"'))) next = 0;
     if (kind === "log") {
@@ -81,7 +97,16 @@ interface Append {
   /** The node that wrote it. */
   writer: string;
   readonly events: Event[];
-  readonly entries: { readonly jobId: string; readonly entry: JobStreamEntry }[];
+  readonly entries: AppendedEntry[];
+}
+
+interface AppendedEntry {
+  readonly jobId: string;
+  readonly entry: JobStreamEntry;
+}
+
+function isInput({ entry }: AppendedEntry): boolean {
+  return entry.kind === "input";
 }
 
 /** All that became durable together, in order. */
@@ -130,9 +155,15 @@ class Ledger {
   take({ writer, events, entries }: Append): void {
     const begun = events.flatMap((event) => (event.type === "job.submitted" ? [event.job] : []));
     const ended = events.flatMap((event) => (event.type === "job.ended" ? [event.job] : []));
-    // A job for another node than the one that decided it is nobody's to run, nor to write down.
-    for (const job of begun) if (job.node === writer) this.#open(job);
-    for (const { parent, budget } of ended) this.#move(parent, signed(budget, 1), 1);
+    const given = new Set(entries.flatMap((each) => (isInput(each) ? [each.jobId] : [])));
+    // A job for another node than the one that decided it, or asked of a node before that led, is
+    // nobody's to run, nor to write down. Clients' jobs keep their input; those of jobs may not.
+    for (const job of begun) {
+      const isGiven = given.has(job.id) || job.delegateId !== undefined;
+      if (job.node === writer && isGiven) this.#open(job);
+      else this.#accounts.delete(job.id);
+    }
+    this.#giveBack(ended, 1);
     for (const { id, budget = {} } of ended) this.#compare(id, budget, {});
     const spent = new Map<string, Record<string, number>>();
     for (const { jobId, entry } of entries) {
@@ -142,9 +173,9 @@ class Ledger {
       own[currency] = (own[currency] ?? 0) + sum;
       if (entry.kind === "budget") this.#compare(jobId, budgetOf(entry), own);
     }
-    for (const { parent, budget = {} } of begun) this.#move(parent, budget, -1);
-    for (const { parent, budget } of ended) this.#move(parent, signed(budget, -1), 1);
-    for (const [jobId, costs] of spent) this.#move(jobId, costs, -1);
+    for (const { parent, budget = {} } of begun) this.#take(parent, budget);
+    this.#giveBack(ended, -1);
+    for (const [jobId, costs] of spent) this.#take(jobId, costs);
     for (const { id } of ended) {
       const account = this.#accounts.get(id);
       if (account) account.isOver = true;
@@ -158,18 +189,29 @@ class Ledger {
     this.#accounts.set(job.id, { job, left, isOver: false });
   }
 
-  /** Of the job's own budget, or of the nearest one above it that has such a currency. */
-  #move(jobId: string, sums: Readonly<Record<string, string | number>>, sign: 1 | -1): void {
+  /** What is left at an end goes to a job above: not to one that ended just before it. */
+  #giveBack(ended: readonly JobStep[], sign: 1 | -1): void {
+    const over = new Set<string>();
+    for (const { id, parent, budget } of ended) {
+      for (const [currency, sum] of Object.entries(signed(budget, sign))) {
+        credit(this.#payer(parent, currency, over), currency, Number(sum));
+      }
+      over.add(id);
+    }
+  }
+
+  /** Takes from the job's own budget, or from the nearest one above it of such a currency. */
+  #take(jobId: string, sums: Readonly<Record<string, string | number>>): void {
     for (const [currency, sum] of Object.entries(sums)) {
-      const account = this.#payer(jobId, currency);
-      account?.left.set(currency, (account.left.get(currency) ?? 0) + sign * Number(sum));
+      credit(this.#payer(jobId, currency), currency, -Number(sum));
     }
   }
 
   /** The nearest job, this one or one above it, that has not ended and has such a budget. */
-  #payer(jobId: string, currency: string): Account | undefined {
+  #payer(jobId: string, currency: string, over?: ReadonlySet<string>): Account | undefined {
     for (let each = this.#accounts.get(jobId); each; each = this.#accounts.get(each.job.parent)) {
-      if (!each.isOver && each.left.has(currency)) return each;
+      const isOver = each.isOver || over?.has(each.job.id);
+      if (!isOver && each.left.has(currency)) return each;
     }
     return undefined;
   }
@@ -185,6 +227,10 @@ class Ledger {
       this.#fail("a budget never goes up by itself", detail);
     }
   }
+}
+
+function credit(account: Account | undefined, currency: string, sum: number): void {
+  account?.left.set(currency, (account.left.get(currency) ?? 0) + sum);
 }
 
 /** The counters above zero, or those below. */
