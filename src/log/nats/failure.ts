@@ -29,7 +29,7 @@ export const WRONG_SEQUENCE = 10_071;
 export const BUSY = 10_164;
 export const NO_STREAM = 10_059;
 export const NO_MESSAGE = 10_037;
-/** Another one made a stream of this name, with other settings. */
+/** Another one made a stream of this name, with other settings, or is about to. */
 export const NAME_TAKEN = 10_058;
 export const TOO_LARGE_BATCH = 10_199;
 const STORE_FAILED = 10_077;
@@ -51,6 +51,12 @@ const FEW: Verdict = {
     "nats_replicas = 1 and log_durability = trust",
 };
 
+const BEING_MADE: Verdict = {
+  code: "UNAVAILABLE",
+  advice: "is still making the streams that another member asked for: try again",
+  isPassing: true,
+};
+
 const VERDICTS: Readonly<Record<number, Verdict>> = {
   10_002: FULL,
   10_005: FEW,
@@ -61,6 +67,7 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
   10_035: OFF,
   10_039: OFF,
   10_047: FULL,
+  [NAME_TAKEN]: BEING_MADE,
   10_059: GONE,
   10_074: FEW,
   10_076: OFF,
