@@ -104,7 +104,12 @@ export function fillFile(path: string, writtenBy: string): Filling {
   }
   const part = partOf(path);
   removeAll(part);
-  const store = sqliteStore({ path: part, writtenBy });
+  return draftOf(path, sqliteStore({ path: part, writtenBy }));
+}
+
+/** A store in the part file of a path, until it gets its place or goes. */
+function draftOf(path: string, store: Store): Filling {
+  const part = partOf(path);
   return {
     store,
     async commit() {
@@ -145,21 +150,15 @@ export function beginRestore(file: string, path: string): Restoring {
   const part = partOf(path);
   removeAll(part);
   extract(facts, file, part);
-  const store = sqliteStore({ path: part });
+  const draft = draftOf(path, sqliteStore({ path: part }));
   return {
+    ...draft,
     facts,
-    store,
     async commit(fence = 0) {
-      await store.close();
+      await draft.store.close();
       writeFloor(path, floorAfter(facts, { fence, known: readWitness(path)?.floor ?? 0 }));
       for (const end of ["-wal", "-shm"]) rmSync(path + end, { force: true });
-      renameSync(part, path);
-      syncFolder(path);
-      removeAll(part);
-    },
-    async abandon() {
-      await store.close();
-      removeAll(part);
+      await draft.commit();
     },
   };
 }
