@@ -30,7 +30,7 @@ const JSON_TYPE = { "Content-Type": "application/json" } as const;
 
 export function apiRoutes(options: ApiOptions): readonly Route[] {
   const get = { method: "GET" } as const;
-  return [
+  const routes: readonly Route[] = [
     {
       ...get,
       path: DIRECTORY_EVENTS.path,
@@ -54,6 +54,12 @@ export function apiRoutes(options: ApiOptions): readonly Route[] {
       },
     },
   ];
+  // The first that fits answers: /v1/NOUN/{id} fits /v1/NOUN/word, too.
+  return routes.toSorted((a, b) => Number(hasField(a)) - Number(hasField(b)));
+}
+
+function hasField({ path }: Route): boolean {
+  return path.includes(":");
 }
 
 /** The input of any operation. */
