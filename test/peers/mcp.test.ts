@@ -247,7 +247,7 @@ test("what the page shows works: the shell asks the daemon over stdio", async ()
   const script = `rollcall() { "${process.execPath}" "${programFile("rollcall")}" "$@"; }\n`;
   await using shell = new Running("sh", ["-c", script + shellBlock("mcp", [PAGE])], env);
   const { stdout } = await shell.end();
-  expect(stdout).toContain("Nobody waits for a person.");
+  expect(stdout).toContain("No agent waits for a person.");
   expect(running.stderr).not.toMatch(FAULT);
 });
 

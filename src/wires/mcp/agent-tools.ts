@@ -161,8 +161,8 @@ const whoNeedsMe = tool({
   async run({ limit }, { fleet }) {
     const { questions: open } = await fleet.questions(["open"]);
     const questions = open.slice(0, limit).map((each: AgentQuestion) => mcpQuestionOf(each));
-    const summary =
-      open.length === 0 ? "Nobody waits for a person." : `${counted(open.length, "agent")} wait.`;
+    const waiting = `${counted(open.length, "question")} ${open.length === 1 ? "waits" : "wait"}`;
+    const summary = open.length === 0 ? "No agent waits for a person." : `${waiting} for a person.`;
     return { summary, data: { total: open.length, questions } };
   },
 });

@@ -5,7 +5,8 @@
  *
  *   nobody ──first needs an id──▶ registered, heartbeats ──connection closes──▶ deregistered
  *
- * It acts with the key of its agent, so that no other connection can, not even of its principal.
+ * It acts with the key of its agent, so that no other connection of its principal can, unless that
+ * is an operator, as the daemon's own user is.
  *
  * A client whose parent process gave it an id (ROLLCALL_AGENT_ID) is that agent: as it is, if it is
  * registered, else as another name of the same row of the fleet.

@@ -318,7 +318,7 @@ describe("agents", () => {
   });
 
   test("a connection that publishes its status is a row, and asks for a person", async () => {
-    expect((await call("who_needs_me")).text).toMatch(/^Nobody waits for a person\./);
+    expect((await call("who_needs_me")).text).toMatch(/^No agent waits for a person\./);
     const question = { kind: "permission", text: "May I push?" };
     const first = await call("publish_status", { activity: "waiting", question, name: "Me" });
     expect(first.data).toMatchObject({ is_new: true });
