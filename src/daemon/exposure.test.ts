@@ -55,6 +55,11 @@ test("what is insecure or trusted is said, a sentence each", async () => {
   ]);
 });
 
+test("to answer without TLS is said also where there is a certificate", async () => {
+  const config = await configOf({ ...WIDE, ...TLS, insecure: "true" });
+  expect(exposureOf(config)).toEqual([expect.stringContaining("answered without TLS")]);
+});
+
 describe("settings that lack others", () => {
   test.each([
     [{ "tls-cert": "c" }, "tls_cert needs tls_key beside it"],

@@ -38,8 +38,9 @@ export function checkExposure(config: Config): void {
 
 /** The insecure and trusted ways in, a sentence each; empty where only credentials let in. */
 export function exposureOf(config: Config): readonly string[] {
-  const { trust, trustedProxies, proxyUsers, insecure, tls, localTrust } = config;
-  const isWideOpen = insecure && tls === undefined && wideDoors(config).length > 0;
+  const { trust, trustedProxies, proxyUsers, insecure, localTrust } = config;
+  // With TLS, too: a caller may do without it then.
+  const isWideOpen = insecure && wideDoors(config).length > 0;
   return [
     ...(isWideOpen
       ? ["insecure: other machines are answered without TLS, tokens can be read on their way"]

@@ -260,7 +260,7 @@ export const SETTINGS: readonly Setting[] = [
   setting("embedder_key_file", "a file with the endpoint's key; or set ROLLCALL_EMBEDDER_KEY", {
     placeholder: "FILE",
   }),
-  setting("a2a_addr", "a port for the A2A registry alone; HTTP serves it, too", {
+  setting("a2a_addr", "a port for the A2A registry and MCP alone; HTTP serves both, too", {
     placeholder: "HOST:PORT",
   }),
   setting("a2a_version", "version of cards for clients that name none; own: the agent's", {
@@ -312,7 +312,7 @@ export const SETTINGS: readonly Setting[] = [
     placeholder: "WHAT,…",
     kind: "list",
   }),
-  setting("accept", "what the team may do here: nothing, answers, or jobs (cancels, and answers)", {
+  setting("accept", "what the team may do here: nothing, answers, or jobs (and answers)", {
     placeholder: "WHAT",
     default: "answers",
   }),

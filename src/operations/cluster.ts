@@ -82,8 +82,8 @@ const stepDown = operation({
   access: { action: "cluster.stepdown", resource: "cluster:*" },
   brief: "Have another node lead",
   about:
-    "The node that leads ends its term, and leaves it to the others for 15 s. What it has " +
-    "acknowledged stays; jobs that it runs end.",
+    "The node that leads ends its term and lets the others go first. What it has acknowledged " +
+    "stays; jobs that it runs end.",
   input: z.strictObject({
     node: text("Only if this one leads; empty: whichever does").default(""),
   }),

@@ -38,8 +38,8 @@ export const restore = buildCommand<Flags, [string?], Context>({
       "into streams that are not there yet, as another log: a member that belonged to the old\n" +
       "one is started with --accept-loss once.\n" +
       "With --from-mirror it is what a member that is stopped keeps in mirror.db: all events up\n" +
-      "to a moment before its end, without what jobs said. For where the log is lost, and a\n" +
-      "backup older than that.",
+      "to a moment before its end, without what jobs said and without the audit. For where\n" +
+      "the log is lost, and a backup older than that.",
     { call: "rollcall restore rollcall.backup", does: "asks first" },
     { call: "rollcall restore rollcall.backup --data-dir DIR", does: "to look at it elsewhere" },
     { call: "rollcall restore rollcall.backup --yes", does: "in a script" },

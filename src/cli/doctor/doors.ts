@@ -20,7 +20,7 @@ export const checkDaemon: Check = async ({ target, config, daemon, nowMs }) => {
   const name = `rollcall ${version}, process ${pid}, state in ${state}`;
   const readiness =
     trouble === ""
-      ? ok("ready", "it leads and can write")
+      ? ok("ready", "it answers and can write")
       : fail("ready", trouble, "read the log of the daemon");
   const exposed = exposure.map((each) =>
     warn("exposure", each, "if that is not meant, see docs/security.md"),

@@ -13,6 +13,7 @@ const OTHER_VARIABLES = [
   "ROLLCALL_DEBUG",
   "ROLLCALL_AGENT_ID",
   "ROLLCALL_AGENT_KEY",
+  "ROLLCALL_EMBEDDER_KEY",
 ];
 
 export const checkNode: Check = async () => [nodeFinding(process.versions.node)];

@@ -21,4 +21,6 @@ test("what is to come is told as well, until it is due", () => {
   expect(inTime(12_000, 0)).toBe("in 12 s");
   expect(inTime(500, 0)).toBe("now");
   expect(inTime(0, 9_000)).toBe("now");
+  const dayMs = 86_400_000;
+  expect(inTime(30 * dayMs - 3_000, 0)).toBe("in 30 d");
 });

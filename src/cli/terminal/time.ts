@@ -12,9 +12,9 @@ const SPOKEN = [
 ] as const;
 
 /** How long, in one whole unit: "3 s", "5 min"; days from the third on. */
-function spoken(durationMs: number): string {
+function spoken(durationMs: number, whole = Math.floor): string {
   const [unit, sizeMs] = SPOKEN.find(([, , fromMs]) => durationMs >= fromMs) ?? [];
-  return unit === undefined ? "" : `${Math.floor(durationMs / sizeMs)} ${unit}`;
+  return unit === undefined ? "" : `${whole(durationMs / sizeMs)} ${unit}`;
 }
 
 /** "3 s ago". What lies ahead, by a clock that differs, is now. */
@@ -23,9 +23,9 @@ export function ago(atMs: number, nowMs: number): string {
   return duration === "" ? "now" : `${duration} ago`;
 }
 
-/** "in 12 s", and "now" once it is due. */
+/** "in 12 s", and "now" once it is due. What was made for 30 days a moment ago ends in 30. */
 export function inTime(atMs: number, nowMs: number): string {
-  const duration = spoken(atMs - nowMs);
+  const duration = spoken(atMs - nowMs, Math.round);
   return duration === "" ? "now" : `in ${duration}`;
 }
 
