@@ -15,11 +15,20 @@ import { PROGRAMS } from "./programs/index.ts";
 import { Stage, type Cell, type Omission } from "./stage.ts";
 
 const INSIDE = "--inside";
+const HELP = `Plays the table of moments with real coding agents, offline, and judges their rows.
+
+  npm run hosts                 all but those whose licence is proprietary
+  npm run hosts -- NAME…        only these: ${PROGRAMS.map(({ name }) => name).join(", ")}
+`;
 
 const words = process.argv.slice(2);
 process.exitCode = await (words[0] === INSIDE ? playAll(words.slice(1)) : prepare(words));
 
 async function prepare(names: readonly string[]): Promise<number> {
+  if (names.includes("--help")) {
+    process.stdout.write(HELP);
+    return 0;
+  }
   const unknown = names.find((name) => !PROGRAMS.some((each) => each.name === name));
   if (unknown !== undefined) {
     const known = PROGRAMS.map(({ name }) => name).join(", ");

@@ -47,6 +47,8 @@ export class Tmux implements Disposable {
 /** A program on a busy machine takes its time to draw. */
 const CALM_MS = 1_500;
 const PATIENCE_MS = 60_000;
+/** Longer than a program takes to draw its screen anew. */
+const REDRAW_MS = 200;
 /** A program shows that it has heard a key. */
 const MOVE_MS = 1_500;
 /** When a person presses Enter once more. */
@@ -108,8 +110,14 @@ export class Terminal {
     await this.#becomes(`${wanted} on the screen`, () => this.#has(wanted), withinMs);
   }
 
+  /** Also in the next looks: a program that draws its screen anew clears it first. */
   async hides(unwanted: string | RegExp): Promise<void> {
-    await this.#becomes(`a screen without ${unwanted}`, () => !this.#has(unwanted));
+    let goneAt: number | undefined;
+    await this.#becomes(`a screen without ${unwanted}`, () => {
+      if (this.#has(unwanted)) goneAt = undefined;
+      else goneAt ??= performance.now();
+      return goneAt !== undefined && performance.now() - goneAt >= REDRAW_MS;
+    });
   }
 
   /** Until nothing has moved on it for a while. */

@@ -45,7 +45,8 @@ export class Health implements Disposable {
     daemon.onTurn = (isUp) => {
       const { era, pid, url } = daemon;
       const subject: Subject = { era, pid, url: `${url}/healthz`, bareUrl };
-      if (this.#probe.connected) this.#probe.send(isUp ? { subject } : {});
+      // At the end it may be gone already, and not known to be.
+      if (this.#probe.connected) this.#probe.send(isUp ? { subject } : {}, () => undefined);
     };
     daemon.onTurn(daemon.isUp);
   }
