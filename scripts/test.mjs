@@ -37,6 +37,8 @@ const GROUPS = [
 
 /** Two cores are what the machines have. */
 const SIDE_BY_SIDE = 2;
+/** What a failed test says, and where. */
+const REASON_LINES = 12;
 /** No step may hang the whole. */
 const MAX_STEP_MS = 20 * 60_000;
 
@@ -72,8 +74,9 @@ async function run(name, command) {
   const failures = count(name, !problem);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${problem ? "FAILED" : "ok    "} ${name} ${seconds} s`);
-  if (problem) console.log(problem);
+  // First what failed: where an output is cut, its end is lost.
   for (const failure of failures) console.log(failure);
+  if (problem) console.log(problem);
 }
 
 /**
@@ -89,7 +92,7 @@ function endGroup(leader) {
 }
 
 /**
- * Gives the names of the tests that failed.
+ * Gives the names of the tests that failed, and why.
  * @param {string} name
  * @param {boolean} isOk
  * @returns {string[]}
@@ -110,16 +113,22 @@ function count(name, isOk) {
 
 /**
  * @param {{ testResults: { name: string, status: string, assertionResults: Failure[] }[] }} tests
- * @typedef {{ status: string, fullName: string }} Failure
+ * @typedef {{ status: string, fullName: string, failureMessages: string[] }} Failure
  */
 function failuresOf({ testResults }) {
   return testResults
     .filter(({ status }) => status === "failed")
     .flatMap(({ name, assertionResults }) => {
       const failed = assertionResults.filter(({ status }) => status === "failed");
-      const names = failed.length > 0 ? failed.map(({ fullName }) => fullName) : ["does not load"];
-      return names.map((each) => `  ${relative(root, name)}: ${each}`);
+      const texts = failed.length > 0 ? failed.map(textOf) : ["does not load"];
+      return texts.map((each) => `  ${relative(root, name)}: ${each}`);
     });
+}
+
+/** @param {Failure} failure */
+function textOf({ fullName, failureMessages }) {
+  const lines = failureMessages.join("\n").split("\n").slice(0, REASON_LINES);
+  return [fullName, ...lines].join("\n    ");
 }
 
 /** @param {(name: string) => boolean} isWanted */
