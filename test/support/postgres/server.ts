@@ -24,9 +24,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { postgresPrograms } from "../../../scripts/prerequisites.mjs";
+import { sqlState } from "../../../src/log/postgres/failure.ts";
 
 const USER = "rollcall";
 const START_MS = 30_000;
+const DEADLOCK = "40P01";
 
 export interface ServerOptions {
   /** In place of the defaults, and besides them. */
@@ -147,8 +149,21 @@ export class PostgresServer {
     return false;
   }
 
-  /** The rows of its last statement. */
+  /**
+   * The rows of its last statement. One that Postgres breaks off, because a store that sweeps holds
+   * what it needs and needs what it holds, is sent again, as an operator would.
+   */
   async query<Row = Record<string, unknown>>(sql: string, database = USER): Promise<Row[]> {
+    for (;;) {
+      try {
+        return await this.#query<Row>(sql, database);
+      } catch (error) {
+        if (sqlState(error) !== DEADLOCK) throw error;
+      }
+    }
+  }
+
+  async #query<Row>(sql: string, database: string): Promise<Row[]> {
     const client = new Client({ host: "127.0.0.1", port: this.port, user: USER, database });
     client.on("error", () => undefined);
     await client.connect();
