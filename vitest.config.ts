@@ -7,8 +7,19 @@ import { defineConfig } from "vitest/config";
 
 /** To start a process and load the same modules again takes longer than most of their tests. */
 const KEEP_NOTHING = [
-  ...["core", "directory", "engine", "fleet", "identity", "jobs", "net", "notify", "operations"],
-  ...["wires/acp", "wires/api", "wires/arcp", "wires/keeper"],
+  "core",
+  "directory",
+  "engine",
+  "fleet",
+  "identity",
+  "jobs",
+  "net",
+  "notify",
+  "operations",
+  "wires/acp",
+  "wires/api",
+  "wires/arcp",
+  "wires/keeper",
 ];
 
 /** A test that puts another module in the place of one that may be loaded already is alone. */
