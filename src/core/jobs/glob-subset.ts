@@ -28,13 +28,13 @@ export type Coverage =
   | { readonly covered: false; readonly because: "wider"; readonly example: string }
   | { readonly covered: false; readonly because: "too complex" };
 
-/** The steps that may still be taken; shared by all comparisons of one check. */
+/** The moves of a state that may still be made; shared by all comparisons of one check. */
 export interface Effort {
   left: number;
 }
 
 export function newEffort(): Effort {
-  return { left: LEASE.subsetSteps };
+  return { left: LEASE.subsetMoves };
 }
 
 interface Pair {
@@ -110,7 +110,8 @@ function firstPair(a: Glob, b: Glob, search: Search): Pair | "too many" | undefi
     const next: Pair[] = [];
     for (const { inner, outer, text } of wave) {
       for (const char of alphabet) {
-        search.effort.left -= 1;
+        // A step takes as long as it has states to move.
+        search.effort.left -= 1 + inner.length + outer.length;
         if (search.effort.left < 0) return "too many";
         const pair = {
           inner: step(a, inner, char),

@@ -151,6 +151,20 @@ test("no pattern makes matching or comparing slow", () => {
   expect(coverageOf(`**${"a*".repeat(100)}`, `${"*a".repeat(100)}**`).covered).toBe(false);
 });
 
+test("patterns that keep many states at once are given up as soon as others", () => {
+  const wide = "/*/*/a*".repeat(60);
+  const [inner, outer] = [`/**/c${wide}`, `/**${wide}/**`];
+  const tries = [1, 2, 3].map(() => {
+    const before = process.cpuUsage();
+    const tooComplex = { covered: false, because: "too complex" };
+    expect(coverageOf(inner, outer)).toEqual(tooComplex);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  // The collector and the compiler may run in any one of them.
+  expect(Math.min(...tries)).toBeLessThan(100);
+});
+
 test("a comparison that grows beyond its bound is given up, and that is a no", () => {
   expect(coverageOf("/*a*b*", "/**b*", { left: 3 })).toEqual({
     covered: false,

@@ -11,10 +11,10 @@ export const LEASE = {
   patternLength: 1 * KIB,
   targetLength: 8 * KIB,
   /**
-   * Steps in which one lease is compared with another before that is given up: a tenth of a
-   * second. An honest pair of patterns needs some hundreds.
+   * Moves of a state in which one lease is compared with another before that is given up: some
+   * twenty milliseconds. An honest pair of patterns needs some hundreds.
    */
-  subsetSteps: 100_000,
+  subsetMoves: 100_000,
 } as const;
 
 export const BUDGET = {
