@@ -9,7 +9,7 @@ import type { Job, JobEntry, JobLimits, Jobs } from "./jobs.ts";
 import type { State } from "./state.ts";
 
 /** Jobs that one event forgets: it stays a few kilobytes long. */
-const FORGOTTEN_AT_ONCE = 100;
+const FORGOTTEN_AT_ONCE = 500;
 
 /** Takes the settings of the daemon that leads; what ended before is kept by them, too. */
 export function limitJobs({ jobs }: State, limits: JobLimits): void {
