@@ -38,6 +38,9 @@ import { tlsFiles } from "./keeper/tls-files.ts";
 import { conclude, isQuick, measuredInTurns, part, report, type Measured } from "./measure.ts";
 
 const ROUNDS = 5;
+/** In one load of many callers: with fewer, the look-up of the user of each connection counts. */
+const CALLS = 64_000;
+const CALLS_ALONE = 1_000;
 /** With those that warm up, two minutes on a quiet machine. */
 const TLS_ROUNDS = 3;
 const FANOUT_ROUNDS = 3;
@@ -105,7 +108,7 @@ await part("plain", async (folder) => {
   if (etcd) await call(etcd.origin, ETCD.grantOnce.path, ETCD.grantOnce.body);
 
   const load = ({ origin }: Program, what: Method, callers: number) => {
-    const requests = Math.max(1_000, callers * 200);
+    const requests = callers === 1 ? CALLS_ALONE : CALLS;
     return () => h2load(folder, { origin, ...what, callers, requests });
   };
   const onEtcd = (callers: number, ...methods: readonly Method[]) =>

@@ -22,6 +22,7 @@ if (["--help", "-h", undefined].includes(process.argv[2])) {
   npm run bench AREA -- --write             and writes its tables into docs/performance.md
   npm run bench AREA -- --against COMMIT    in turns with the same bench of that commit
       --rounds 5  --at-least 0.95  --full   so often; fail below it; with peers and long waits
+      --same-load                           measured by this tree's bench, not by the commit's own
   npm run bench -- --quick                  every floor once, in half a minute`);
   process.exit(process.argv[2] === undefined ? 2 : 0);
 }

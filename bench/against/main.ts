@@ -6,6 +6,8 @@
  *   --rounds N         how often each of them runs: 5, unless told
  *   --at-least RATIO   fail when a measure of ours is worse: 0.95 allows for five per cent
  *   --full             with peers, all rounds and long waits; else both run with --quick
+ *   --same-load        the working tree's bench measures both, where it only calls what is built:
+ *                      loads may have changed, and are the same then
  *   -- FLAGS…          for both benches: `-- --seconds 20` for churn
  */
 import { spawnSync } from "node:child_process";
@@ -24,6 +26,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: "string", default: "5" },
     "at-least": { type: "string", default: "0" },
     full: { type: "boolean", default: false },
+    "same-load": { type: "boolean", default: false },
   },
 });
 /** How often the bench of the earlier commit may break off in a round. */
@@ -43,8 +46,9 @@ function measure(tree: string): Round {
 
 /** What is wrong with an earlier bench stays so: one that breaks off now and then goes again. */
 function run(tree: string): string {
+  const home = values["same-load"] ? root : tree;
   for (let left = tree === root ? 0 : RETRIES; ; left -= 1) {
-    const args = ["scripts/run-ts.mjs", "bench", area, ...flags];
+    const args = [join(home, "scripts/run-ts.mjs"), "bench", area, ...flags];
     const { stdout } = spawnSync(process.execPath, args, {
       cwd: tree,
       encoding: "utf8",
@@ -63,7 +67,8 @@ const commit = commitOf(values.against);
 console.error(`building ${commit.title}`);
 const earlier = checkOut(commit);
 // Both or neither: what runs beside it, and how often, changes what is measured.
-if (!values.full && knowsQuick(earlier)) flags.unshift("--quick");
+const isKnown = values["same-load"] || knowsQuick(earlier);
+if (!values.full && isKnown) flags.unshift("--quick");
 else console.error("with peers, all rounds and long waits");
 
 const before: Round[] = [];

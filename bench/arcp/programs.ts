@@ -1,7 +1,7 @@
 /** The programs of this bench, each a process of its own: the load, our runtime, the others. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { freeAddress, start, type Program } from "../keeper/programs.ts";
+import { cpuUsOf, freeAddress, start, type Program } from "../keeper/programs.ts";
 import type { Idle, Load, Measured } from "./load.ts";
 
 const PYTHON = ".cache/venv/arcp/bin/python";
@@ -13,10 +13,11 @@ export interface Server extends AsyncDisposable {
 
 export interface Usage {
   readonly residentBytes: number;
-  readonly cpuMs: number;
 }
 
 export interface Runtime extends Server {
+  /** The processor time that it has used. */
+  cpuUs(): number;
   usage(): Promise<Usage>;
 }
 
@@ -45,6 +46,7 @@ export async function startOurs(path: string, nodeFlags: readonly string[] = [])
   const { url } = (await answerOf(child)) as { readonly url: string };
   return {
     url,
+    cpuUs: () => cpuUsOf(child.pid ?? 0),
     usage() {
       child.send("usage");
       return answerOf(child) as Promise<Usage>;

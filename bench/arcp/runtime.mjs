@@ -28,8 +28,7 @@ const { url } = await serveWebSocket((transport) => runtime.accept(transport));
 
 process.on("message", () => {
   globalThis.gc?.();
-  const { user, system } = process.cpuUsage();
-  process.send?.({ residentBytes: process.memoryUsage.rss(), cpuMs: (user + system) / 1000 });
+  process.send?.({ residentBytes: process.memoryUsage.rss() });
 });
 process.on("disconnect", () => process.exit());
 process.on("SIGTERM", () => process.exit());

@@ -107,7 +107,7 @@ export async function start(
 }
 
 /** In ticks of 10 ms, behind the name of the program, which is in brackets. */
-function cpuUsOf(pid: number): number {
+export function cpuUsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
