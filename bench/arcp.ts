@@ -9,12 +9,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { provide } from "../scripts/prerequisites.mjs";
 import type { Load, Measured } from "./arcp/load.ts";
 import { BareCommits } from "./shared/bare-commits.ts";
-import { Loader, startBare, startOurs, startPeer, type Runtime, type Server } from "./arcp/programs.ts";
+import {
+  Loader,
+  startBare,
+  startOurs,
+  startPeer,
+  type Runtime,
+  type Server,
+} from "./arcp/programs.ts";
 import { conclude, inTemporaryFolder, isQuick, median, report, roundsOf } from "./measure.ts";
 
 const ROUNDS = 3;
 const IDLE_SESSIONS = 10_000;
-/** Snapshots, and what is swept after them, are done when so little of a core was used in a while. */
+/** Snapshots, and the sweeps after them, are done when so little of a core was used. */
 const QUIET = { overMs: 500, cpuUs: 20_000, tries: 60 };
 /** Opened before, so that what comes once is not counted. */
 const FIRST_SESSIONS = 500;
