@@ -2,6 +2,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { root } from "../../scripts/root.mjs";
 import type { Measured } from "../measure.ts";
 import type { Program } from "./programs.ts";
 
@@ -18,7 +19,8 @@ type Fanout = (kind: string, program: Program, spreading: Spreading) => Promise<
 
 export function buildFanout(folder: string): Fanout {
   const program = join(folder, "fanout");
-  execFileSync("go", ["build", "-o", program, "."], { cwd: "bench/keeper/fanout" });
+  // Of this bench, also where it measures another commit (`--same-load`).
+  execFileSync("go", ["build", "-o", program, "."], { cwd: join(root, "bench/keeper/fanout") });
   return async (kind, server, { connections, watchers, words }) => {
     const numbers = [server.pid, connections, watchers, EVENTS].map(String);
     const args = [kind, server.address, ...numbers, ...words];
