@@ -66,8 +66,23 @@ describe("a JWT of the issuer", () => {
     const unverified = await jwt({ claims: { email, email_verified: false } });
     await expect(admit(unverified)).rejects.toThrow("the issuer has not verified its email");
     await expect(admit(await jwt())).rejects.toThrow("the JWT is not usable: has no email");
+    const inWords = await jwt({ claims: { email, email_verified: "false" } });
+    await expect(admit(inWords)).rejects.toThrow("the issuer has not verified its email");
     const strange = await jwt({ claims: { email: "a\nb", email_verified: true } });
     await expect(admit(strange)).rejects.toMatchObject({ code: UNAUTHENTICATED });
+  });
+
+  test.each([
+    [true, ["viewer", "operator"]],
+    ["true", ["viewer", "operator"]],
+    [undefined, ["viewer", "operator"]],
+    [false, ["viewer"]],
+    ["false", ["viewer"]],
+  ])("has a role by its email, unless that is not verified: %j", async (verified, roles) => {
+    const { jwt, admit } = await ground();
+    const groups = ["staff"];
+    const claims = { groups, email: "bob@example.com", email_verified: verified };
+    expect(await admit(await jwt({ claims }))).toMatchObject({ name: "oidc:ann", roles });
   });
 
   test.each<[string, JwtOptions]>([

@@ -17,7 +17,7 @@ import type { Peer } from "../caller.ts";
 import { CredentialConnections } from "../credential-connections.ts";
 import { IssuerKeys } from "./issuer-keys.ts";
 import { OIDC } from "./limits.ts";
-import { claimOf, rolesOf, type RoleRule } from "./roles.ts";
+import { claimOf, EMAIL, hasVerifiedEmail, rolesOf, type RoleRule } from "./roles.ts";
 
 /** As the operator sets it. */
 export interface OidcConfig {
@@ -122,7 +122,7 @@ function principalOf(claims: JWTPayload, { claim, roles: rules }: OidcConfig): P
   const id = claimOf(claims, claim);
   const problem = typeof id === "string" ? key(claim, id, FIELD.nameLength) : `has no ${claim}`;
   if (typeof id !== "string" || problem !== undefined) throw refused(`not usable: ${problem}`);
-  if (claim === "email" && claims["email_verified"] === false) {
+  if (claim === EMAIL && !hasVerifiedEmail(claims)) {
     throw refused("not usable: the issuer has not verified its email");
   }
   const name = `oidc:${id}`;
