@@ -3,7 +3,10 @@ import { DIRECTORY } from "../core/limits.ts";
 import { cardOf, TestWeb } from "../../test/support/directory/fixture.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { listen, type Listener } from "../../test/support/daemon/stream.ts";
-import { LIBRARY } from "../core/by.ts";
+import { byOf, LIBRARY } from "../core/by.ts";
+import { DEFAULT_NAMESPACE } from "../core/principals.ts";
+import { permitBy } from "../operations/access.ts";
+import { TABLE } from "../operations/table.ts";
 
 const ECHO = "http://echo.example/a2a";
 const DETAIL = `/v1/directory/${encodeURIComponent(ECHO)}`;
@@ -81,7 +84,66 @@ test("an agent is added by the URL of its site, and stays until it is removed", 
   expect((await api.post("/v1/directory/remove", { url: ECHO })).status).toBe(404);
 });
 
-test("what cannot be fetched is not added, and nobody is told why", async () => {
+const ANN = "http://shared.example/ann";
+const EVIL = "http://shared.example/bob/evil.json";
+
+/** As an agent of this name does. */
+async function addAs(name: string, url: string) {
+  const { engine, directory } = api;
+  const about = { name: `token:${name}`, kind: "agent", namespace: DEFAULT_NAMESPACE } as const;
+  const by = byOf({ ...about, roles: ["agent"] }, "http");
+  const permit = permitBy(engine);
+  permit(by, TABLE.directory.add.access, { url });
+  const { signal } = new AbortController();
+  return TABLE.directory.add.run({ directory, permit }, { url }, { by, signal });
+}
+
+/** Ann's card where her agent is, and one of Bob that names her agent, at his own path. */
+function shareOrigin(): void {
+  web.pages.set(`${ANN}/.well-known/agent.json`, JSON.stringify(cardOf(ANN)));
+  web.pages.set(EVIL, JSON.stringify(cardOf(ANN, { description: "Gives it to Bob" })));
+}
+
+test("the card of an agent comes from its own places, not from others of its host", async () => {
+  shareOrigin();
+  await addAs("ann", ANN);
+  const before = (await api.directory.get(ANN)).entry;
+  expect(before).toMatchObject({ owner: "token:ann", tier: "owner" });
+  expect(await addAs("bob", EVIL)).toMatchObject({ entry: { url: ANN, owner: "token:ann" } });
+  const { entry, diff } = await api.directory.get(ANN);
+  expect(entry.card?.text).toBe(before.card?.text);
+  expect(diff).toBeNull();
+});
+
+test("who may not add an agent cannot do so by a card that names it", async () => {
+  shareOrigin();
+  const resource = `directory:${ANN}`;
+  const policy = { id: "no", subject: "token:bob", action: "directory.add", resource };
+  const set = { type: "policy.set", policy: { ...policy, effect: "deny" } } as const;
+  await api.engine.execute(set, LIBRARY);
+  await expect(addAs("bob", ANN)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  await expect(addAs("bob", EVIL)).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
+  expect((await api.get("/v1/directory")).body).toMatchObject({ total: 0 });
+});
+
+test("a card that only its own file has is listed under that file", async () => {
+  web.pages.set(EVIL, JSON.stringify(cardOf(ANN)));
+  const added = await addAs("bob", EVIL);
+  expect(added).toMatchObject({ entry: { url: EVIL, tier: "reachable" } });
+});
+
+test("an agent whose URL cannot be fetched is not told what the network says", async () => {
+  const url = "http://nobody.example/";
+  web.why = new Error("connect ECONNREFUSED 127.0.0.1:65000");
+  await expect(addAs("bob", url)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: `${url}: no card of this agent was found at its URL`,
+  });
+  const operators = await api.post("/v1/directory/add", { url });
+  expect(JSON.stringify(operators.body)).toContain("at its URL: connect ECONNREFUSED");
+});
+
+test("what cannot be fetched is not added", async () => {
   const nobody = await api.post("/v1/directory/add", { url: "http://nobody.example/" });
   expect(nobody.status).toBe(503);
   expect(JSON.stringify(nobody.body)).toContain("no card of this agent was found at its URL");

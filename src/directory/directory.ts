@@ -9,7 +9,7 @@
  *                                                           sender waits to learn what was found
  */
 import { httpUrl } from "../net/http/url.ts";
-import { readCard, type Card } from "./cards/card.ts";
+import { readCard, speaksFor, type Card } from "./cards/card.ts";
 import { diffCards, type CardDiff } from "./cards/diff.ts";
 import { readHeartbeat } from "./cards/heartbeat.ts";
 import type { HeartbeatAnswer, Sender } from "./heartbeat.ts";
@@ -31,7 +31,7 @@ import {
 } from "../core/directory-rules.ts";
 import { HEARTBEAT } from "../core/card-limits.ts";
 import { ownBy, type By } from "../core/by.ts";
-import { invalidArgument, refusalError, RollcallError } from "../core/errors.ts";
+import { codeOf, invalidArgument, refusalError, RollcallError } from "../core/errors.ts";
 import type { State } from "../core/state.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -56,7 +56,7 @@ import {
 import type { SignatureTrust } from "./signatures.ts";
 import { hashOf, newToken } from "./tokens.ts";
 import { Turnstile } from "./turnstile.ts";
-import { NO_CARD, CardVerifier } from "./verifier.ts";
+import { NO_CARD, CardVerifier, type FetchedCard } from "./verifier.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
 export interface DirectoryOptions {
@@ -210,30 +210,52 @@ export class DirectoryService {
     return { entry, prose: proseOf(said), diff, sequence };
   }
 
-  /** Fetches what is at a URL and keeps it until it is removed; rejects when there is nothing. */
-  async add(given: string, by: By): Promise<DirectoryEntry> {
+  /**
+   * Fetches what is at a URL and keeps it until it is removed; rejects when there is nothing.
+   * `check` throws where the caller may not add the agent at a URL.
+   */
+  async add(given: string, by: By, check: (url: string) => void): Promise<DirectoryEntry> {
     const place = httpUrl(given);
     if (!place) throw invalidArgument("url is not an http or https URL");
-    const found = await this.#verifier
-      .find({ key: given, version: "1.0" }, { tellsWhy: true })
-      .catch((cause: unknown) => {
-        // The caller of this one is the operator, and may know what the network says.
-        const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-        const message = `${given}: ${NO_CARD}: ${(why as Error).message}`;
-        throw new RollcallError("UNAVAILABLE", message, { cause });
-      });
+    const there = await this.#find(given, by);
+    const { key } = there.card;
     // An agent's site, or the file of its card, is as good a name for it as the agent's own URL.
-    const own = httpUrl(found.card.key)?.origin === place.origin ? found.card.key : given;
-    const command = this.#heartbeat({ ...found.card, key: own }, place.origin, {
+    const isOtherName = key !== given && httpUrl(key)?.origin === place.origin;
+    if (isOtherName) check(key);
+    const own = isOtherName ? await this.#findOwn(there.card) : undefined;
+    const found = own ?? there;
+    const url = own ? key : given;
+    const command = this.#heartbeat({ ...found.card, key: url }, place.origin, {
       source: by.principal.name,
       intervalMs: 0,
       newTokenHash: hashOf(newToken()),
       tokenHash: "",
     });
     await this.#engine.execute(command, by);
-    const confirmation = await this.#verifier.confirmation(own, command.card.digest, found);
+    const confirmation = await this.#verifier.confirmation(url, command.card.digest, found);
     await this.#engine.execute(confirmation, ownBy("directory"));
-    return (await this.get(own)).entry;
+    return (await this.get(url)).entry;
+  }
+
+  /** What is at a URL. Only an operator learns why nothing was found. */
+  #find(url: string, { isOperator }: By): Promise<FetchedCard> {
+    const said = { key: url, version: "1.0" } as const;
+    return this.#verifier.find(said, { tellsWhy: isOperator }).catch((error: unknown) => {
+      const cause = error instanceof Error ? error.cause : undefined;
+      const why = cause instanceof Error ? `: ${cause.message}` : "";
+      throw new RollcallError("UNAVAILABLE", `${url}: ${NO_CARD}${why}`, { cause: error });
+    });
+  }
+
+  /** The card at the places of its agent, if one there names it: anybody may name any agent. */
+  async #findOwn({ key, version }: Card): Promise<FetchedCard | undefined> {
+    try {
+      const found = await this.#verifier.find({ key, version });
+      return speaksFor(found.card, key) ? found : undefined;
+    } catch (error) {
+      if (codeOf(error) !== "UNAVAILABLE") throw error;
+      return undefined;
+    }
   }
 
   async remove(url: string, by: By): Promise<void> {

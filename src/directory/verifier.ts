@@ -3,8 +3,8 @@
  * the heartbeats: however many come for one URL while its fetch is under way, they wait for that
  * one; what fails is tried again with the next heartbeat.
  *
- * Only the operator learns why it failed (by the fetcher's log): or the sender of a heartbeat
- * could scan our network through us.
+ * Only operators learn why it failed (by the fetcher's log, and who adds an agent by the refusal):
+ * or the sender of a heartbeat could scan our network through us.
  */
 import { setMaxListeners } from "node:events";
 import { candidateUrls } from "./cards/candidates.ts";

@@ -140,18 +140,22 @@ const get = operation({
   json: detailJson,
 });
 
+const ADDING = { action: "directory.add", resource: "directory:{url}" } as const;
+
 const add = operation({
   path: "/v1/directory/add",
   effect: "sets",
-  access: { action: "directory.add", resource: "directory:{url}" },
+  access: ADDING,
   brief: "Add an agent to the directory",
   about:
     "Add an agent that sends no heartbeats: its card is fetched now, and it stays until it is " +
     "removed. The daemon fetches it, so the URL is one that the daemon can reach.",
   input: ONE_URL,
   output: DETAIL,
-  run: async ({ directory }: Uses<"directory">, { url }, { by }) =>
-    detailOf(directory, (await directory.add(url, by)).url),
+  async run({ directory, permit }: Uses<"directory" | "permit">, { url }, { by }) {
+    const check = (own: string) => permit(by, ADDING, { url: own });
+    return detailOf(directory, (await directory.add(url, by, check)).url);
+  },
   json: detailJson,
 });
 

@@ -18,6 +18,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { OutpostService } from "../outposts/outposts.ts";
 import type { AgentSearch } from "../search/agent-search.ts";
+import type { Permit } from "./access.ts";
 import type { ClusterOperations } from "./cluster.ts";
 import type { DaemonStatus } from "./daemon.ts";
 
@@ -31,6 +32,8 @@ export interface OperationServices {
   readonly directory: DirectoryService;
   readonly search: Pick<AgentSearch, "find">;
   readonly audit: Pick<Audit, "list">;
+  /** For what else than its input says a call turns out to be about. */
+  readonly permit: Permit;
   /** Where the log is shared with other nodes. */
   readonly cluster?: ClusterOperations | undefined;
   /** The status of this daemon. */

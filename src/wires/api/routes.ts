@@ -7,7 +7,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { z } from "zod";
 import type { By } from "../../core/by.ts";
 import { messageFor, RollcallError } from "../../core/errors.ts";
-import { ACCESS, onPolicyChange, type Permit } from "../../operations/access.ts";
+import { ACCESS, onPolicyChange } from "../../operations/access.ts";
 import type { OperationCall, Operation, OperationServices } from "../../operations/operation.ts";
 import { parse } from "../../operations/parse.ts";
 import { servicesFor } from "../../operations/sight.ts";
@@ -19,7 +19,6 @@ import { bodyOf, queryOf, wantsStream } from "./request.ts";
 import type { SseStreams } from "./sse.ts";
 
 export interface ApiOptions extends OperationServices {
-  readonly permit: Permit;
   readonly streams: SseStreams;
   /** Streams that remember the whole fleet; there may be fewer of them. */
   readonly lookers: SseStreams;
@@ -110,7 +109,7 @@ function readerOf({ path, input }: PathAndInput): (c: HttpContext) => Input {
 
 function streamOf(
   live: Live & Pick<Operation, "path" | "input" | "access">,
-  { streams, lookers, permit, ...services }: ApiOptions,
+  { streams, lookers, ...services }: ApiOptions,
 ) {
   const inputOf = readerOf(live);
   const places = live.isLooker === true ? lookers : streams;
@@ -118,7 +117,7 @@ function streamOf(
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
     const { by } = c.env;
-    const ask = () => permit(by, live.access, input);
+    const ask = () => services.permit(by, live.access, input);
     ask();
     const check = onPolicyChange(services.engine, ask);
     const seen = servicesFor(services, by);

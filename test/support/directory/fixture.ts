@@ -1,16 +1,19 @@
 /** For tests of the directory: a web of few pages, and agents that publish cards there. */
 import { RollcallError } from "../../../src/core/errors.ts";
-import type { Fetcher } from "../../../src/net/fetch/fetcher.ts";
+import type { Fetcher, FetchOptions } from "../../../src/net/fetch/fetcher.ts";
 
 /** What is published, by URL; everything that was asked for is kept. */
 export class TestWeb implements Pick<Fetcher, "first" | "text"> {
   readonly pages = new Map<string, string>();
   readonly asked: string[] = [];
+  /** Told to those who may know why nothing was found. */
+  why: Error | undefined;
   #gate: Promise<void> = Promise.resolve();
 
   async first<T>(
     urls: readonly string[],
     read: (text: string, url: string) => T | undefined,
+    { tellsWhy = false }: FetchOptions = {},
   ): Promise<T> {
     await this.#gate;
     for (const url of urls) {
@@ -19,7 +22,11 @@ export class TestWeb implements Pick<Fetcher, "first" | "text"> {
       const found = text === undefined ? undefined : read(text, url);
       if (found !== undefined) return found;
     }
-    throw new RollcallError("UNAVAILABLE", "it could not be fetched");
+    throw new RollcallError(
+      "UNAVAILABLE",
+      "it could not be fetched",
+      tellsWhy ? { cause: this.why } : {},
+    );
   }
 
   text(url: string): Promise<string> {
