@@ -184,3 +184,24 @@ test("a denial to a role counts, of an agent and of its versions; an allowance d
   const role: Rule = ["allow", "role:agent", "job.submit", "agent:echo"];
   expect(submit([others, role])).toMatch(/^local may not submit/);
 });
+
+test("a denial to a role bounds the lease; an allowance does not widen it", () => {
+  const denied: Rule = ["deny", "role:agent", "fs.write", "*"];
+  const asked = { "fs.write": ["/**"] };
+  const refusal = 'PERMISSION_DENIED: fs.write "/**" includes what policy denies';
+  expect(submit([denied], asked)).toBe(refusal);
+  expect(submit([["allow", "local", "fs.write", "*"], denied], asked)).toBe(refusal);
+  expect(submit([["deny", "role:viewer", "fs.write", "*"]], asked)).toEqual(asked);
+  const others: Rule = ["allow", "alice", "fs.write", "*"];
+  const role: Rule = ["allow", "role:agent", "fs.write", "*"];
+  expect(submit([others, role], asked)).toContain("not granted at all");
+});
+
+test("a denial to a role keeps its callers from following the jobs of others", () => {
+  const state = emptyState();
+  const authorizer = policyAuthorizer({ engine: { peek: (select) => select(state) } });
+  const allowed: Rule = ["allow", "alice", "job.watch", "agent:echo"];
+  set(state, [allowed, ["deny", "role:agent", "job.*", "agent:echo"]]);
+  expect(authorizer.maySee?.("alice", testJob(), ["agent"])).toBe(false);
+  expect(authorizer.maySee?.("alice", testJob(), ["outpost"])).toBe(true);
+});

@@ -2,7 +2,8 @@
  * Which jobs policy lets a principal submit, and under which lease. Policies are those that every
  * other check asks, in these words:
  *
- *   subject    the principal, as its token or the door names it (`local` without tokens)
+ *   subject    the principal, as its token or the door names it (`local` without tokens); role:NAME
+ *              for a denial to a role
  *   action     job.submit          resource  agent:NAME, also of every version; agent:NAME@VERSION
  *              job.watch                     to follow the jobs of others: only where a policy
  *                                            allows it by this very name, not by a pattern
@@ -44,21 +45,41 @@ export function policyAuthorizer({ engine }: PolicyAuthorizerOptions): JobAuthor
   return {
     entitle(question) {
       return engine.peek(({ policies }) =>
-        entitle(policies, kept.of(policies, question.principal), question),
+        entitle(policies, policiesOn(question, kept, policies), question),
       );
     },
-    maySee(principal: string, { agent }: Job) {
-      return engine.peek(({ policies }) => mayWatch(policies, principal, namesOf(agent)));
+    maySee(principal, { agent }, roles = []) {
+      return engine.peek(({ policies }) => {
+        const names = namesOf(agent);
+        const isDenied = [principal, ...roles.map(subjectOf)].some((subject) =>
+          deniesWatching(policies, subject, names),
+        );
+        return !isDenied && mayWatch(policies, principal, names);
+      });
     },
   };
 }
 
-function mayWatch(policies: Policies, subject: string, names: readonly string[]): boolean {
-  const isDenied = names.some(
+/** Those on a principal and, as at the doors, the denials of its roles. */
+function policiesOn(
+  { principal, roles }: SubmitQuestion,
+  kept: KeptRules,
+  policies: Policies,
+): readonly Policy[] {
+  const onRoles = roles.flatMap((role) => kept.of(policies, subjectOf(role)));
+  const denials = onRoles.filter(({ effect }) => effect === "deny");
+  // One on everybody is on both.
+  return [...new Set([...kept.of(policies, principal), ...denials])];
+}
+
+function deniesWatching(policies: Policies, subject: string, names: readonly string[]): boolean {
+  return names.some(
     (resource) =>
       checkPolicy(policies, { subject, action: WATCH, resource }).policy?.effect === "deny",
   );
-  if (isDenied) return false;
+}
+
+function mayWatch(policies: Policies, subject: string, names: readonly string[]): boolean {
   const named = [...(policies.allowing.get(WATCH)?.values() ?? [])];
   return named.some(
     (policy) =>
@@ -66,23 +87,23 @@ function mayWatch(policies: Policies, subject: string, names: readonly string[])
   );
 }
 
-/** The policies of a principal, allowances and denials. */
+/** The policies of a principal or a role, allowances and denials. */
 class KeptRules {
   #policies: Policies | undefined;
   #changes = 0;
   readonly #bySubject = new Map<string, readonly Policy[]>();
 
-  of(policies: Policies, principal: string): readonly Policy[] {
+  of(policies: Policies, subject: string): readonly Policy[] {
     if (this.#policies !== policies || this.#changes !== policies.changes) {
       this.#policies = policies;
       this.#changes = policies.changes;
       this.#bySubject.clear();
     }
-    const known = this.#bySubject.get(principal);
+    const known = this.#bySubject.get(subject);
     if (known) return known;
     if (this.#bySubject.size >= KEPT_SUBJECTS) this.#bySubject.clear();
-    const own = [...policies.byId.values()].filter(({ subject }) => matches(subject, principal));
-    this.#bySubject.set(principal, own);
+    const own = [...policies.byId.values()].filter((policy) => matches(policy.subject, subject));
+    this.#bySubject.set(subject, own);
     return own;
   }
 }

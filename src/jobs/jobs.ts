@@ -320,7 +320,8 @@ export class JobService {
   find({ principal }: By, jobId: string): Job | undefined {
     const job = this.state.jobs.byId.get(jobId)?.job;
     if (!job || seesJob(sightOf(principal), job)) return job;
-    return this.options.authorizer?.maySee?.(principal.name, job) ? job : undefined;
+    const { name, roles } = principal;
+    return this.options.authorizer?.maySee?.(name, job, roles) ? job : undefined;
   }
 
   page({ principal }: By, query: JobQuery): JobPage {

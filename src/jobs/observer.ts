@@ -33,8 +33,8 @@ export interface JobAuthorizer {
   entitle?(question: SubmitQuestion): Entitled | Promise<Entitled>;
   /** Told of each submit that it denied, or whose lease went beyond the bounds. */
   onDenied?(by: By, agent: string, reason: string): void;
-  /** Whether a principal may follow the job of another. */
-  maySee?(principal: string, job: Job): boolean;
+  /** Whether a principal, which has these roles, may follow the job of another. */
+  maySee?(principal: string, job: Job, roles?: readonly Role[]): boolean;
 }
 
 export type Entitled = Entitlement | undefined;
