@@ -35,8 +35,20 @@ export function countsFor(source: Report, other: ReportOwner): boolean {
 }
 
 /** The daemon's own user and operators are believed on every agent. */
-export function isTrusted({ owner, isOperators }: Report): boolean {
+export function isTrusted({ owner, isOperators }: Pick<Report, "owner" | "isOperators">): boolean {
   return owner === undefined || isOperators === true;
+}
+
+/**
+ * The owner of the reports on an agent, but for those that are believed on every agent; undefined
+ * where there are none. `without` the report of an alias, it is who would be.
+ */
+export function holderOf({ reports }: State, agentId: string, without = ""): string | undefined {
+  for (const alias of reports.byAgent.of(agentId)) {
+    const report = alias === without ? undefined : reports.byAlias.get(alias)?.report;
+    if (report && !isTrusted(report)) return ownerOf(report);
+  }
+  return undefined;
 }
 
 export function mayNotReport(state: State, report: Report, by: By): Refusal | undefined {

@@ -3,7 +3,7 @@ import { DIRECTORY } from "../core/limits.ts";
 import { cardOf, TestWeb } from "../../test/support/directory/fixture.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { listen, type Listener } from "../../test/support/daemon/stream.ts";
-import { byOf, LIBRARY } from "../core/by.ts";
+import { byOf, LIBRARY, namedBy } from "../core/by.ts";
 import { DEFAULT_NAMESPACE } from "../core/principals.ts";
 import { permitBy } from "../operations/access.ts";
 import { TABLE } from "../operations/table.ts";
@@ -208,6 +208,29 @@ test("agents of the directory are rows of the fleet, with their tier as evidence
       },
     ],
   });
+});
+
+test("a card joins no row that another owner reports on", async () => {
+  const metadata = { "rollcall.agent_id": "nightly" };
+  web.publish(cardOf(ECHO, { metadata }));
+  await addAs("bob", ECHO);
+  expect((await api.get("/v1/fleet")).body).toMatchObject({ rows: [{ id: "nightly" }] });
+  await api.fleet.report(
+    {
+      alias: "script:nightly",
+      agentId: "nightly",
+      links: [],
+      order: 1,
+      reportedAtMs: 1,
+      facts: { liveness: { value: "alive", rule: "test" } },
+    },
+    namedBy("token:ann", "http"),
+  );
+  expect((await api.get("/v1/fleet/nightly")).body).toMatchObject({
+    row: { name: "nightly", aliases: ["script:nightly"] },
+  });
+  const { body } = await api.get(`/v1/fleet/${encodeURIComponent(ECHO)}`);
+  expect(body).toMatchObject({ row: { id: ECHO, aliases: [`a2a:${ECHO}`] } });
 });
 
 test("a status file that names the card's URL is the same agent", async () => {

@@ -6,8 +6,9 @@ import { key } from "../core/fields.ts";
 import { FLEET } from "../core/limits.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
-import { rowIdOf } from "./identity.ts";
-import { OWN_ID } from "./keeper-agents.ts";
+import { EVERYTHING } from "../core/visibility.ts";
+import type { Source } from "./axes.ts";
+import { joinedRow, OWN_ID, rowIdOf } from "./identity.ts";
 
 interface CardIdentity {
   readonly name: string;
@@ -18,19 +19,23 @@ interface CardIdentity {
 const said = new WeakMap<CardText, CardIdentity>();
 
 /** Nothing for one that was never verified: anybody can claim that there is an agent. */
-export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | undefined {
-  const { url, card, tier, intervalMs, registeredAtMs } = entry;
+export function entryReport(
+  state: State,
+  { entry, seenAtMs }: DirectoryRecord,
+  sight = EVERYTHING,
+): Source | undefined {
+  const { url, owner, card, tier, intervalMs, registeredAtMs } = entry;
   if (!card) return undefined;
-  const { name, agentId } = read(card);
+  const { name } = read(card);
   return {
     alias: `a2a:${url}`,
-    owner: entry.owner,
-    // Only the proven owner of the entry may name its row.
-    agentId: (tier === "reachable" ? undefined : agentId) ?? url,
+    owner,
+    agentId: joinedRow(state, { named: rowNamedByEntry(entry), own: url, owner }, sight),
     links: [],
     // As recorded, like that of the registry's agents.
     order: entry.lastHeartbeatAtMs,
     reportedAtMs: seenAtMs,
+    registeredAtMs,
     // It says nothing of what it does, so it has been the same since it is here.
     sinceMs: registeredAtMs,
     facts: {
@@ -41,6 +46,11 @@ export function entryReport({ entry, seenAtMs }: DirectoryRecord): Report | unde
           : { value: "alive", rule: `its heartbeats come, ${RULES[tier]}` },
     },
   };
+}
+
+/** The row that its card names: only the proven owner of the entry may name one. */
+export function rowNamedByEntry({ card, tier }: DirectoryEntry): string | undefined {
+  return card && tier !== "reachable" ? read(card).agentId : undefined;
 }
 
 /** The evidence for each tier. */

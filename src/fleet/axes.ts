@@ -5,8 +5,9 @@
  * what it does; one that only hears its heartbeats knows that it lives. So what it does is told by
  * the closest source that is up to date, and that it lives by any.
  */
+import { ownerOf } from "../core/by.ts";
 import { isGone } from "../core/questions.ts";
-import { countsFor, isTrusted } from "../core/report-owners.ts";
+import { isTrusted } from "../core/report-owners.ts";
 import type {
   Activity,
   ReportedQuestion,
@@ -17,6 +18,12 @@ import type {
 } from "../core/reports.ts";
 import { SAME_QUESTION_MS } from "../core/seen-answers.ts";
 import { rankOf, sourcesOf, wireOf } from "../core/wires.ts";
+
+/** What one source says of an agent. */
+export interface Source extends Report {
+  /** Of an agent of the registry or the directory: when it came. */
+  readonly registeredAtMs?: number;
+}
 
 /** Why a value is believed. */
 export interface Evidence {
@@ -68,10 +75,11 @@ export function axesOf(sources: readonly Report[]): Axes {
 }
 
 /**
- * The sources that count: the closest to the agent first, then the one that spoke last; heartbeats
- * change no place. Somebody who named an agent's id before the agent was there is not believed.
+ * The sources that count in a row: the closest to the agent first, then the one that spoke last;
+ * heartbeats change no place. Somebody who named an agent's id before the agent was there is not
+ * believed, nor is an agent that names the row of another owner's.
  */
-export function nearestSource(sources: readonly Report[]): readonly Report[] {
+export function nearestSource(rowId: string, sources: readonly Source[]): readonly Source[] {
   if (sources.length === 1) return sources;
   const near = sources.toSorted(
     (a, b) =>
@@ -80,12 +88,24 @@ export function nearestSource(sources: readonly Report[]): readonly Report[] {
       b.order - a.order ||
       (a.alias < b.alias ? -1 : 1),
   );
-  const own = near.find(isRegistered) ?? near.find(isOfDaemon);
-  return own ? near.filter((each) => countsFor(each, own)) : near;
+  const owners = new Set(holdersOf(rowId, near).map(ownerOf));
+  const linked = new Set(near.flatMap((each) => (isTrusted(each) ? each.links : [])));
+  return near.filter(
+    (each) => isTrusted(each) || owners.has(ownerOf(each)) || linked.has(each.alias),
+  );
 }
 
-function isRegistered({ alias }: Report): boolean {
-  return wireOf(alias) === "keeper";
+/** Those whose owners the row is of. */
+function holdersOf(rowId: string, near: readonly Source[]): readonly Source[] {
+  const own = near.find(({ alias }) => alias === `keeper:${rowId}`) ?? near.find(isOfDaemon);
+  if (own) return [own];
+  const reporters = near.filter(({ registeredAtMs }) => registeredAtMs === undefined);
+  return reporters.length > 0 ? reporters : near.toSorted(byRegistration).slice(0, 1);
+}
+
+function byRegistration(a: Source, b: Source): number {
+  const [first = 0, second = 0] = [a.registeredAtMs, b.registeredAtMs];
+  return first - second || (a.alias < b.alias ? -1 : 1);
 }
 
 /** Told by a wire that the daemon speaks itself, for its own user. */

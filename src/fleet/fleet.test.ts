@@ -3,7 +3,7 @@ import type { Facts, Report } from "../core/reports.ts";
 import { CARD, openEngine, type Fixture } from "../../test/support/engine/fixture.ts";
 import { Fleet } from "./fleet.ts";
 import type { FleetChange } from "./changes.ts";
-import { LIBRARY } from "../core/by.ts";
+import { LIBRARY, namedBy } from "../core/by.ts";
 
 const cleanups: (() => unknown)[] = [];
 
@@ -86,6 +86,57 @@ describe("one agent", () => {
   test("that nobody knows is not found", async () => {
     const { fleet } = await open();
     await expect(fleet.row("nobody")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});
+
+describe("an agent whose card names a row that another owner reports on", () => {
+  const [ann, bob] = [namedBy("token:ann", "http"), namedBy("token:bob", "http")];
+  const value = { kind: "permission", text: "may I deploy?", sinceMs: 1 } as const;
+  const asking: Facts = { ...WORKING, question: { value, rule: "it asks" } };
+  const about = { alias: "script:nightly", agentId: "nightly" };
+  const card = { ...CARD, name: "all is well", metadata: { "rollcall.agent_id": "nightly" } };
+  const registration = { type: "agent.register", card, ttlMs: 60_000 } as const;
+
+  test.each(["first", "last"])("has a row of its own, if it came %s", async (when) => {
+    const { fleet, engine } = await open();
+    if (when === "last") await fleet.report(report(1, asking, about), ann);
+    const { agentId } = await engine.execute(registration, bob);
+    const own = when === "first" ? "nightly" : agentId;
+    expect((await fleet.row(own)).aliases).toEqual([`keeper:${agentId}`]);
+    await fleet.report(report(2, asking, about), ann);
+    const { rows } = await fleet.rows();
+    expect(rows).toMatchObject([
+      { id: "nightly", headline: "NEEDS YOU", name: "nightly", aliases: ["script:nightly"] },
+      { id: agentId, headline: "IDLE", name: "all is well" },
+    ]);
+    await fleet.dismiss(["script:nightly"], LIBRARY);
+    expect((await fleet.row("nightly")).aliases).toEqual([`keeper:${agentId}`]);
+  });
+
+  test("leaves no trace in the timeline of that row", async () => {
+    const { fleet, engine } = await open();
+    await fleet.report(report(1, WORKING, about), ann);
+    await engine.execute(registration, bob);
+    const { events } = await fleet.timeline(await fleet.row("nightly"));
+    expect(events.map(({ event }) => event.type)).toEqual(["fleet.reported"]);
+  });
+
+  test("is in its own row for its owner, who learns nothing of the other", async () => {
+    const { fleet, engine } = await open();
+    await fleet.report(report(1, WORKING, about), ann);
+    const { agentId } = await engine.execute(registration, bob);
+    const { rows } = await fleet.seenBy(bob.principal).rows();
+    expect(rows).toMatchObject([{ id: "nightly", aliases: [`keeper:${agentId}`] }]);
+  });
+
+  test("joins it where the reports are its owner's, or of the daemon's own user", async () => {
+    const { fleet, engine } = await open();
+    const { agentId } = await engine.execute(registration, ann);
+    await fleet.report(report(1, asking, about), ann);
+    const aliases = [`keeper:${agentId}`, "script:nightly"];
+    expect(await fleet.row("nightly")).toMatchObject({ headline: "NEEDS YOU", aliases });
+    await fleet.report(report(2, asking, about), LIBRARY);
+    expect(await fleet.row("nightly")).toMatchObject({ headline: "NEEDS YOU", aliases });
   });
 });
 

@@ -11,6 +11,7 @@ import type { Event, RecordedEvent } from "../core/events.ts";
 import type { Principal } from "../core/principals.ts";
 import { FLEET } from "../core/limits.ts";
 import type { QuestionState } from "../core/questions.ts";
+import { holderOf } from "../core/report-owners.ts";
 import type { Report } from "../core/reports.ts";
 import { EVERYTHING, seesEvent, sightOf, type Sight } from "../core/visibility.ts";
 import type { Clock } from "../core/clock.ts";
@@ -229,6 +230,11 @@ export class Fleet {
     this.#views.close();
   }
 
+  trail(row: Pick<Row, "id" | "aliases">): Trail {
+    const holder = this.#engine.peek((state) => holderOf(state, row.id));
+    return new Trail(row, holder);
+  }
+
   /** Whether an event is for those that see this fleet. */
   shows(event: Event): boolean {
     return this.#engine.peek((state) => seesEvent(this.#sight, state, event));
@@ -243,7 +249,7 @@ export class Fleet {
 
   async #timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
     const sequence = this.#engine.head;
-    const trail = new Trail(row);
+    const trail = this.trail(row);
     const events: RecordedEvent[] = [];
     let length = 0;
     for await (const recorded of this.#engine.history((text) => trail.mayHold(text))) {

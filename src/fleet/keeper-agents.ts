@@ -1,25 +1,31 @@
 /** The agents of the registry, as reports: they are rows like all others. */
 import type { AgentEntry } from "../core/agents.ts";
-import type { Facts, Liveness, Report, Judgement } from "../core/reports.ts";
+import type { Facts, Liveness, Judgement } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
+import { EVERYTHING } from "../core/visibility.ts";
+import type { Source } from "./axes.ts";
+import { joinedRow, OWN_ID } from "./identity.ts";
 
-/** The card's key that joins its agent to a row of other sources. */
-export const OWN_ID = "rollcall.agent_id";
+/** The row that its card names. */
+export function rowNamedByAgent({ agent }: AgentEntry): string | undefined {
+  return agent.card.metadata[OWN_ID];
+}
 
-export function keeperReport(state: State, entry: AgentEntry): Report {
+export function keeperReport(state: State, entry: AgentEntry, sight = EVERYTHING): Source {
   const { agent, seenAtMs } = entry;
-  const { agentId, card, diedAtMs, lastHeartbeatAtMs } = agent;
+  const { agentId, owner, card, diedAtMs, lastHeartbeatAtMs, registeredAtMs } = agent;
   const reportedAtMs = Math.max(seenAtMs, diedAtMs);
   const workspace = card.metadata["workspace"];
   const work = agent.status === "dead" ? undefined : workOf(state, entry);
   return {
     alias: `keeper:${agentId}`,
-    owner: agent.owner,
-    agentId: card.metadata[OWN_ID] ?? agentId,
+    owner,
+    agentId: joinedRow(state, { named: rowNamedByAgent(entry), own: agentId, owner }, sight),
     links: [],
     // As recorded: heartbeats come all the time, and rows must not change places for them.
     order: Math.max(lastHeartbeatAtMs, diedAtMs),
     reportedAtMs,
+    registeredAtMs,
     ...(work && { sinceMs: work.sinceMs }),
     facts: {
       name: card.name,

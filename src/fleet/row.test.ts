@@ -70,6 +70,35 @@ describe("a row", () => {
     expect(row({ ...squatter, isOperators: true }, own)).toMatchObject({ goal: "evil" });
   });
 
+  test("of an agent is not told by another owner's that took the agent's id", () => {
+    const registered = { ...report("keeper:a", { ...IDLE, name: "nightly" }), owner: "token:ann" };
+    const other = {
+      ...report("keeper:1", { ...WORKING, name: "EVIL" }, NOW + 1),
+      owner: "token:b",
+    };
+    expect(row(other, registered)).toMatchObject({ name: "nightly", headline: "IDLE" });
+  });
+
+  test("that several owners' agents name is told by the one that was there first", () => {
+    const first = { ...report("keeper:1", { ...IDLE, name: "nightly" }), owner: "token:ann" };
+    const later = {
+      ...report("keeper:2", { ...WORKING, name: "EVIL" }, NOW + 1),
+      owner: "token:b",
+    };
+    const sources = [
+      { ...later, registeredAtMs: NOW },
+      { ...first, registeredAtMs: NOW - 1 },
+    ];
+    expect(row(...sources)).toMatchObject({ name: "nightly", headline: "IDLE" });
+  });
+
+  test("is told by an agent of another owner's too, where the daemon's own user links it", () => {
+    const file = { ...report("file@box:1", liveness("stale")), links: ["keeper:1"] };
+    const linked = { ...report("keeper:1", WORKING), owner: "token:ann" };
+    expect(row(file, linked).headline).toBe("WORKING");
+    expect(row({ ...file, links: [] }, linked).liveness.value).toBe("stale");
+  });
+
   test("is called as the daemon's own user says, whoever came first", () => {
     const squatter = { ...report("acp:s1", { ...IDLE, name: "EVIL" }), owner: "token:bob" };
     const own = report("script@box:nightly", { ...IDLE, name: "nightly" });

@@ -13,6 +13,7 @@ import {
   type Axes,
   type Axis,
   type OutcomeAxis,
+  type Source,
 } from "./axes.ts";
 import type { RowJobs } from "./job-agents.ts";
 import {
@@ -58,7 +59,7 @@ export interface Row {
 export interface RowFacts {
   readonly id: string;
   /** At least one. */
-  readonly sources: readonly Report[];
+  readonly sources: readonly Source[];
   readonly jobs?: RowJobs | null;
 }
 
@@ -77,7 +78,7 @@ export function timedRow(
   { id, sources, jobs = null }: RowFacts,
   options: HeadlineOptions,
 ): TimedRow {
-  const near = nearestSource(sources);
+  const near = nearestSource(id, sources);
   const axes = axesOf(near);
   const lastActivityAtMs = latest(near.map(({ facts }) => facts.lastActivityAtMs));
   const standing = standingOf(axes, lastActivityAtMs);

@@ -2,10 +2,10 @@
  * The whole fleet of a state, made from its facts: every source in its row, every row in its place.
  * So rows of the past are made, and so the rows that are kept (view.ts) must be.
  */
-import type { Report } from "../core/reports.ts";
 import { SortedList } from "../core/sorted-list.ts";
 import type { State } from "../core/state.ts";
 import { EVERYTHING, type Sight } from "../core/visibility.ts";
+import type { Source } from "./axes.ts";
 import { byRowPlace, rowPlaceOf, type HeadlineOptions, type RowPlace } from "./headline.ts";
 import { jobsOfRow } from "./job-agents.ts";
 import { rowOf, type Row } from "./row.ts";
@@ -19,7 +19,7 @@ export interface RowsOptions extends HeadlineOptions {
 /** The rows, those that need a person first; in steps, so that others are served meanwhile. */
 export function* makeRows(state: State, options: RowsOptions): Generator<void, Row[]> {
   const { sight = EVERYTHING, nowMs } = options;
-  const sourcesOf = new Map<string, Report[]>();
+  const sourcesOf = new Map<string, Source[]>();
   for (const key of sourceKeys(state)) {
     const report = sourceReport(state, key, { sight });
     if (report) {

@@ -14,10 +14,11 @@ import type { State } from "../core/state.ts";
 import { agentRowId } from "../core/agent-jobs.ts";
 import type { Report } from "../core/reports.ts";
 import { sees } from "../core/visibility.ts";
-import { entryReport, entryRowId } from "./a2a-agents.ts";
+import type { Source } from "./axes.ts";
+import { entryReport, entryRowId, rowNamedByEntry } from "./a2a-agents.ts";
 import { rowIdOf } from "./identity.ts";
 import { jobReport, type JobsView } from "./job-agents.ts";
-import { keeperReport } from "./keeper-agents.ts";
+import { keeperReport, rowNamedByAgent } from "./keeper-agents.ts";
 import { asHostTells } from "./silent-hosts.ts";
 
 export type SourceKind = "report" | "agent" | "entry" | "jobs";
@@ -78,23 +79,23 @@ export function aliasKeys(alias: string): readonly SourceKey[] {
 }
 
 /** The report of a source; nothing where there is none that the caller sees. */
-export function sourceReport(state: State, key: SourceKey, seen: JobsView): Report | undefined {
+export function sourceReport(state: State, key: SourceKey, seen: JobsView): Source | undefined {
   const report = told(state, key, seen);
   return report && sees(seen.sight, report) ? report : undefined;
 }
 
-function told(state: State, key: SourceKey, seen: JobsView): Report | undefined {
+function told(state: State, key: SourceKey, seen: JobsView): Source | undefined {
   const name = sourceName(key);
   switch (kindOf(key)) {
     case "report":
       return asHostTells(state, state.reports.byAlias.get(name)?.report);
     case "agent": {
       const entry = state.agents.byId.get(name);
-      return entry && keeperReport(state, entry);
+      return entry && keeperReport(state, entry, seen.sight);
     }
     case "entry": {
       const record = state.directory.byUrl.get(name);
-      return record && entryReport(record);
+      return record && entryReport(state, record, seen.sight);
     }
     case "jobs": {
       const report = jobReport(state, name, seen);
@@ -108,4 +109,22 @@ function told(state: State, key: SourceKey, seen: JobsView): Report | undefined 
 export function rowIdOfSource(state: State, key: SourceKey, report: Report): string {
   const entry = key.startsWith("entry ") && state.directory.byUrl.get(sourceName(key))?.entry;
   return entry ? entryRowId(state, report, entry) : rowIdOf(state, report);
+}
+
+/** The row that the card of a source names, whether it joins it or not. */
+export function rowNamedBy({ agents, directory }: State, key: SourceKey): string | undefined {
+  const name = sourceName(key);
+  switch (kindOf(key)) {
+    case "agent": {
+      const entry = agents.byId.get(name);
+      return entry && rowNamedByAgent(entry);
+    }
+    case "entry": {
+      const record = directory.byUrl.get(name);
+      return record && rowNamedByEntry(record.entry);
+    }
+    case "report":
+    case "jobs":
+      return undefined;
+  }
 }

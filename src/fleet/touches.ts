@@ -6,13 +6,15 @@
  * one goes, they all go.
  */
 import type { DirectoryEntry } from "../core/directory.ts";
+import { ownerOf } from "../core/by.ts";
 import { agentRowId } from "../core/agent-jobs.ts";
 import type { Event } from "../core/events.ts";
 import type { HostJob } from "../core/host-jobs.ts";
-import { hostOwner } from "../core/report-owners.ts";
+import { holderOf, hostOwner, isTrusted } from "../core/report-owners.ts";
+import type { Report } from "../core/reports.ts";
 import { forgottenJobs, type Job } from "../core/jobs.ts";
 import type { State } from "../core/state.ts";
-import type { SourceKey } from "./sources.ts";
+import { sourceName, type SourceKey } from "./sources.ts";
 
 export interface TouchListener {
   /** `owner`: the principal whose source it is; none for the daemon's own user. */
@@ -23,6 +25,8 @@ export interface TouchListener {
   job(job: TouchedJob): void;
   /** The entries of the directory whose card was fetched from this URL. */
   entriesFrom(cardUrl: string): Iterable<string>;
+  /** The agents and entries whose cards name this row. */
+  joining(rowId: string): Iterable<SourceKey>;
 }
 
 export type TouchedJob = Pick<Job, "id" | "agent" | "node" | "principal">;
@@ -57,11 +61,13 @@ export function touch(event: Event, state: State, touched: TouchListener): void 
       return;
     case "fleet.reported":
       touchReport(state, event.report, touched);
+      touchJoining(state, event.report, touched);
       return;
     case "fleet.forgotten":
     case "fleet.dismissed": {
       const report = state.reports.byAlias.get(event.alias)?.report;
       if (report) touchReport(state, { ...report, links: [] }, touched);
+      touchJoining(state, { alias: event.alias }, touched);
       return;
     }
     case "outpost.joined":
@@ -214,6 +220,30 @@ function touchReport(state: State, report: Claimer, touched: TouchListener): voi
   const seen = new Set<string>([alias]);
   for (const link of report.links) touchAlias(state, link, { touched, seen });
   for (const link of before?.links ?? []) touchAlias(state, link, { touched, seen });
+}
+
+/** Cards join the row that they name as long as no other owner reports on it. */
+function touchJoining(
+  state: State,
+  next: Pick<Report, "alias"> & Partial<Report>,
+  touched: TouchListener,
+): void {
+  const { alias, agentId } = next;
+  const before = state.reports.byAlias.get(alias)?.report;
+  for (const rowId of new Set([before?.agentId, agentId])) {
+    if (rowId === undefined) continue;
+    const holder = holderOf(state, rowId);
+    const own = rowId === agentId && !isTrusted(next) ? ownerOf(next) : undefined;
+    if (holder === (holderOf(state, rowId, alias) ?? own)) continue;
+    for (const key of touched.joining(rowId)) touchJoiner(state, key, touched);
+  }
+}
+
+function touchJoiner(state: State, key: SourceKey, touched: TouchListener): void {
+  const name = sourceName(key);
+  if (key.startsWith("agent ")) return touchAgent(state, name, touched);
+  const entry = state.directory.byUrl.get(name)?.entry;
+  if (entry) touchEntry(state, entry, touched);
 }
 
 interface Walk {

@@ -5,7 +5,7 @@
  */
 import type { Event } from "../core/events.ts";
 import { agentRowId } from "../core/agent-jobs.ts";
-import { OWN_ID } from "./keeper-agents.ts";
+import { mayJoin, OWN_ID } from "./identity.ts";
 import type { Row } from "./row.ts";
 
 const KEEPER = "keeper:";
@@ -13,14 +13,17 @@ const A2A = "a2a:";
 
 export class Trail {
   readonly #id: string;
+  readonly #holder: string | undefined;
   readonly #aliases = new Set<string>();
   /** As they stand in the text of an event. */
   readonly #texts = new Set<string>();
   /** How these end, the same for the names of one: nearly every text is told by this alone. */
   readonly #ends = new Set<string>();
 
-  constructor({ id, aliases }: Pick<Row, "id" | "aliases">) {
+  /** `holder`: the owner of the reports on its agent, if it has one. */
+  constructor({ id, aliases }: Pick<Row, "id" | "aliases">, holder?: string) {
     this.#id = id;
+    this.#holder = holder;
     this.#seek(id, id);
     for (const alias of aliases) this.#learn(alias);
   }
@@ -33,7 +36,7 @@ export class Trail {
   holds(event: Event): boolean {
     switch (event.type) {
       case "agent.registered":
-        if (event.agent.card.metadata[OWN_ID] === this.#id) {
+        if (event.agent.card.metadata[OWN_ID] === this.#id && mayJoin(this.#holder, event.agent)) {
           this.#learn(KEEPER + event.agent.agentId);
         }
         return this.#isKeeper(event.agent.agentId);

@@ -13,7 +13,7 @@ import { oldJob } from "../../test/support/core/jobs.ts";
 import { play, type Step } from "../../test/support/core/play.ts";
 import { TestClock } from "../../test/support/engine/fixture.ts";
 import { JobWorld } from "../../test/support/core/job-world.ts";
-import { OWN_ID } from "./keeper-agents.ts";
+import { OWN_ID } from "./identity.ts";
 import type { Facts } from "../core/reports.ts";
 import { DEFAULT_PATIENCE } from "./stuck.ts";
 import { jobKeys, sourceKeys } from "./sources.ts";
@@ -30,6 +30,9 @@ vi.mock("../core/jobs/limits.ts", async (original) => {
 const CI: Sight = { owner: "token:ci" };
 /** Has jobs. */
 const ANN: Sight = { owner: "ann" };
+
+/** One that is believed on every agent, and two that are not. */
+const CALLERS = [LIBRARY, namedBy("token:ci", "http"), namedBy("ann", "http")];
 
 /** As an engine whose state is the world's. */
 function viewsOf(world: World): FleetViews {
@@ -77,7 +80,7 @@ function claim(world: World, [who, what, , how]: Step): void {
   const decision = world.decide({
     type: "fleet.report",
     report: {
-      alias: `claim@box-${who % 2}:${who % 3}`,
+      alias: `claim@box-${who % 2}:${who % 3}-${world.by.principal.name}`,
       agentId: `agent-${how % 4}`,
       links: link === undefined || who % 4 === 0 ? [] : [link],
       order: world.nowMs,
@@ -86,6 +89,13 @@ function claim(world: World, [who, what, , how]: Step): void {
     },
   });
   if (decision.ok) world.record(decision.events);
+}
+
+/** Then somebody else's agents may join the row. */
+function dismiss(world: World, [, what]: Step): void {
+  const aliases = [...world.state.reports.byAlias.keys()];
+  const alias = aliases[what % (aliases.length || 1)];
+  if (alias !== undefined) world.record([{ type: "fleet.dismissed", alias }]);
 }
 
 function registerNamed(world: World, agentId: string): void {
@@ -101,8 +111,10 @@ test("rows that are kept are those that their facts give, after any history", as
     await expectSameFor(CI, views, world);
     for (const [i, step] of after.entries()) {
       play([step], undefined, world);
+      world.by = CALLERS[(step[2] + step[3]) % 3] ?? LIBRARY;
       if (i % 5 === 0) claim(world, step);
       if (i % 11 === 0) registerNamed(world, `agent-${step[1] % 4}`);
+      if (i % 13 === 0) dismiss(world, step);
       // Many changes are one look, and owners look less often.
       if (i % 3 === 0) expectSame(views, world);
       if (i % 7 === 0) await expectSameFor(CI, views, world);
@@ -164,6 +176,7 @@ class Watched {
             this.view.touch(`jobs ${agentRowId(job)}`);
           },
           entriesFrom: () => [],
+          joining: () => [],
         }),
       felt: (job) => this.view.felt(job.id, agentRowId(job)),
       replaced: () => undefined,

@@ -17,6 +17,7 @@ import { Heap, type Slot } from "../core/heap.ts";
 import type { Report } from "../core/reports.ts";
 import type { State } from "../core/state.ts";
 import type { Sight } from "../core/visibility.ts";
+import type { Source } from "./axes.ts";
 import { hostsOfAliases } from "./filters.ts";
 import { isLongSilent, rowPlaceOf, type Headline } from "./headline.ts";
 import { RowIndexes, type IndexedRow } from "./indexes.ts";
@@ -300,7 +301,7 @@ export class FleetView {
   /** Nothing for one that no source tells of any more. */
   #timed(state: State, { id, sources }: KeptRow, nowMs: number): TimedRow | undefined {
     const { patience } = this.#options;
-    const reports: Report[] = [];
+    const reports: Source[] = [];
     for (const key of sources) {
       const report = sourceReport(state, key, this.#seen);
       if (report) reports.push(report);

@@ -157,6 +157,10 @@ export class FleetViews implements Observer, TouchListener {
     return this.#sources.entriesFrom(cardUrl);
   }
 
+  joining(rowId: string): Iterable<SourceKey> {
+    return this.#sources.joining(rowId) as Iterable<SourceKey>;
+  }
+
   #touch(kept: OwnerView, key: SourceKey): void {
     const { view, changes, sight } = kept;
     view.touch(key);

@@ -5,7 +5,6 @@
 import { z } from "zod";
 import type { By } from "../../core/by.ts";
 import { sightOf } from "../../core/visibility.ts";
-import { Trail } from "../../fleet/trail.ts";
 import { FILTERS } from "../../operations/fleet.ts";
 import { jobNow, jobs } from "../../operations/jobs.ts";
 import type { OperationServices } from "../../operations/operation.ts";
@@ -81,7 +80,7 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
       const timeline =
         stood === undefined
           ? await fleet.timeline(row)
-          : { events: [], sequence: stood, trail: new Trail(row) };
+          : { events: [], sequence: stood, trail: fleet.trail(row) };
       return () => timelineSource({ engine, fleet, by }, timeline);
     },
   }),

@@ -17,7 +17,7 @@ import { livingAgent } from "../../core/agents.ts";
 import { withAgentKey, type By } from "../../core/by.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { OWN_ID } from "../../fleet/keeper-agents.ts";
+import { OWN_ID } from "../../fleet/identity.ts";
 import { newAgentKey, secretHash } from "../../machine/secrets.ts";
 import { forModel } from "./data.ts";
 import { MEMBER } from "./limits.ts";

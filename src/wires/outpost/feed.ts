@@ -246,6 +246,7 @@ function touchedBy(event: Event, state: State): readonly SourceKey[] {
     jobs: (rowId) => keys.add(`jobs ${rowId}`),
     job: (job) => keys.add(`jobs ${agentRowId(job)}`),
     entriesFrom: () => [],
+    joining: () => [],
   });
   return [...keys];
 }
