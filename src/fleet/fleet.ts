@@ -81,6 +81,9 @@ export interface Timeline {
   readonly trail: Trail;
 }
 
+/** Whether the policies leave an event to the caller. */
+type IsShown = (event: Event) => boolean;
+
 /** The bounds of a timeline: the number of events, and their characters together. */
 const TIMELINE = { events: 1_000, length: 8 * 1024 * 1024 } as const;
 
@@ -216,9 +219,12 @@ export class Fleet {
     });
   }
 
-  /** The events of an agent, under all its names, as far as the log reaches back. */
-  timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
-    return this.#turns.take(() => this.#timeline(row));
+  /**
+   * The events of an agent, under all its names, as far as the log reaches back; without those that
+   * are not for the caller.
+   */
+  timeline(row: Pick<Row, "id" | "aliases">, isShown: IsShown = () => true): Promise<Timeline> {
+    return this.#turns.take(() => this.#timeline(row, isShown));
   }
 
   /** The rows to begin with, then those that change; until it is closed or the signal aborts. */
@@ -235,11 +241,6 @@ export class Fleet {
     return new Trail(row, holder);
   }
 
-  /** Whether an event is for those that see this fleet. */
-  shows(event: Event): boolean {
-    return this.#engine.peek((state) => seesEvent(this.#sight, state, event));
-  }
-
   #look(select: (view: FleetView) => KeptRow | undefined): Promise<FoundRow | undefined> {
     return this.#views.look(this.#sight, ({ view, sequence, atMs, row }) => {
       const kept = select(view);
@@ -247,14 +248,16 @@ export class Fleet {
     });
   }
 
-  async #timeline(row: Pick<Row, "id" | "aliases">): Promise<Timeline> {
+  async #timeline(row: Pick<Row, "id" | "aliases">, isShown: IsShown): Promise<Timeline> {
     const sequence = this.#engine.head;
     const trail = this.trail(row);
+    const isSeen = (event: Event) =>
+      this.#engine.peek((state) => seesEvent(this.#sight, state, event)) && isShown(event);
     const events: RecordedEvent[] = [];
     let length = 0;
     for await (const recorded of this.#engine.history((text) => trail.mayHold(text))) {
       if (recorded.sequence > sequence) break;
-      if (!trail.holds(recorded.event) || !this.shows(recorded.event)) continue;
+      if (!trail.holds(recorded.event) || !isSeen(recorded.event)) continue;
       length += recorded.text.length;
       events.push(recorded);
       while (events.length > TIMELINE.events || (length > TIMELINE.length && events.length > 1)) {

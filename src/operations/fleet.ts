@@ -21,6 +21,7 @@ import { listJson, PAGE, PAGED } from "./lists.ts";
 import { momentOf } from "./moments.ts";
 import { operation, type Uses } from "./operation.ts";
 import { report } from "./reports.ts";
+import { shownTo } from "./sight.ts";
 
 const AGENT = text(
   "An agent by its id, an alias, its name, or a part of one that no other has",
@@ -123,8 +124,8 @@ const timeline = operation({
   access: { action: "fleet.read", resource: "agent:{id}" },
   brief: "Show the events of an agent",
   about:
-    "The events of an agent, under all its names, the oldest first, as far as the log reaches " +
-    "back.",
+    "The events of an agent that the caller may read, under all its names, the oldest first, as " +
+    "far as the log reaches back.",
   input: z.strictObject({
     id: AGENT,
     limit: z
@@ -135,10 +136,10 @@ const timeline = operation({
       .describe("How many at most, the last ones"),
   }),
   output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT_SHAPE) }),
-  async run({ fleet }: Uses<"fleet">, { id: given, limit }, { by }) {
+  async run({ engine, fleet }: Uses<"engine" | "fleet">, { id: given, limit }, { by }) {
     const sight = sightOf(by.principal);
     const { row } = await fleet.find(given);
-    const { id, events, sequence } = await fleet.timeline(row);
+    const { id, events, sequence } = await fleet.timeline(row, shownTo(engine, by.principal));
     const shown = events.slice(-limit).map((each) => eventAnswer(sight, eventFor(each, by)));
     return { sequence, id, events: shown };
   },

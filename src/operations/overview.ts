@@ -33,6 +33,7 @@ import {
   type OperationServices,
   type Uses,
 } from "./operation.ts";
+import { shownTo } from "./sight.ts";
 import { TASK_ROW } from "./task-shapes.ts";
 
 const WHO = z.strictObject({
@@ -120,7 +121,9 @@ const OUTPUT = z.strictObject({
         text: z.string(),
       }),
     )
-    .describe("The last things that happened, in words, the newest first"),
+    .describe(
+      "What the caller may read of the last things that happened, in words, the newest first",
+    ),
 });
 
 export type Overview = Answer<typeof OUTPUT>;
@@ -163,7 +166,8 @@ async function overviewOf(
       ...tasksOf(state),
     };
   });
-  const recorded = await lastEvents(engine, sequence);
+  const isShown = shownTo(engine, by.principal) ?? (() => true);
+  const recorded = (await lastEvents(engine, sequence)).filter(({ event }) => isShown(event));
   return {
     sequence,
     atMs: clock.wallMs(),

@@ -8,7 +8,7 @@ import { sightOf } from "../core/visibility.ts";
 import { permitBy } from "./access.ts";
 import { eventAnswer } from "./events.ts";
 import type { Operation, OperationServices } from "./operation.ts";
-import { servicesFor, shownTo } from "./sight.ts";
+import { servicesFor, shownTo, TOPICS } from "./sight.ts";
 import { operations, TABLE, type InputOf } from "./table.ts";
 
 type Name = "ann" | "bob";
@@ -255,4 +255,12 @@ test("a watch follows the policies: what is denied later is no longer shown", as
   expect(isShown?.(event)).toBe(true);
   expect(shownTo(api.engine, LIBRARY.principal)).toBeUndefined();
   await api.close();
+});
+
+test("who may list something may watch its events, and nobody else", () => {
+  const reads = operations().filter(
+    ([, { effect, path }]) => effect === "reads" && !path.includes("{"),
+  );
+  const rights = reads.map(([, { access }]) => access);
+  for (const access of Object.values(TOPICS)) expect(rights).toContainEqual(access);
 });

@@ -115,6 +115,50 @@ test.each([
   await admin.post("/v1/policies/delete", { id });
 });
 
+/** Until the policy is deleted again. */
+async function setDenial(action: string, resource = "*", subject = "token:ci"): Promise<void> {
+  const policy = { id: "denied", effect: "deny", subject, action, resource };
+  expect((await admin.post("/v1/policies/set", policy)).status).toBe(200);
+}
+
+async function liftDenial(): Promise<void> {
+  await admin.post("/v1/policies/delete", { id: "denied" });
+}
+
+test("a timeline leaves out the tasks of an agent for a caller that is denied tasks", async () => {
+  const { body } = await ci.post("/v1/agents/register", { card: { name: "worker" } });
+  const { agentId } = body["agent"] as { readonly agentId: string };
+  const work = async (outputText: string) => {
+    const created = await ci.post("/v1/tasks/create", { type: "timed" });
+    const { id: taskId } = created.body["task"] as { readonly id: string };
+    await ci.post("/v1/tasks/claim", { agentId });
+    await ci.post("/v1/tasks/complete", { taskId, agentId, outputText });
+  };
+  const path = `/v1/fleet/${agentId}/timeline`;
+  const [first, second] = ["a first output", "a second output"].map((text) => ({
+    text,
+    inBase64: Buffer.from(text).toString("base64"),
+  }));
+  await work(first?.text ?? "");
+  expect((await ci.get(path)).text).toContain(first?.inBase64);
+  const before = await ci.stream(path);
+  await vi.waitFor(() => expect(before.heard).toContain(first?.inBase64));
+  await setDenial("task.read");
+  expect((await ci.get("/v1/tasks")).status).toBe(403);
+  const { text } = await ci.get(path);
+  expect(text).toContain("agent.registered");
+  expect(text).not.toContain("task.");
+  const stream = await ci.stream(path);
+  await work(second?.text ?? "");
+  await ci.post("/v1/agents/deregister", { agentId });
+  for (const each of [before, stream]) {
+    await vi.waitFor(() => expect(each.heard).toContain("agent.died"));
+    expect(each.heard).not.toContain(second?.inBase64);
+  }
+  expect(stream.heard).not.toContain("task.");
+  await liftDenial();
+});
+
 test("a watcher of an election is told nothing once it is denied the group", async () => {
   const { watchElection, campaign } = ElectionService.method;
   const { body } = await ci.post("/v1/agents/register", { card: { name: "candidate" } });

@@ -91,6 +91,19 @@ describe("over HTTP", () => {
   });
 });
 
+test("an overview tells each caller only of what it may read about", async () => {
+  await using viewer = await Person.with(daemon, "view", "viewer");
+  expect((await viewer.get("/v1/tokens")).status).toBe(403);
+  const topicsFor = async (person: Person) => {
+    const { events } = (await person.get("/v1/overview")).body as { events: { topic: string }[] };
+    return events.map(({ topic }) => topic);
+  };
+  const [theirs, all] = [await topicsFor(viewer), await topicsFor(operator)];
+  expect(all).toEqual(expect.arrayContaining(["token.created", "task.created"]));
+  expect(theirs).toContain("task.created");
+  expect(theirs).toEqual(all.filter((topic) => !/^(?:token|request)\./.test(topic)));
+});
+
 describe("over gRPC", () => {
   test("tasks are each caller's own", async () => {
     const { getTask, listTasks } = TaskService.method;

@@ -6,7 +6,6 @@
  */
 import type { By } from "../../core/by.ts";
 import { eventFor } from "../../core/fencing.ts";
-import type { Event } from "../../core/events.ts";
 import type { QuestionState } from "../../core/questions.ts";
 import { sightOf, type Sight } from "../../core/visibility.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -14,6 +13,7 @@ import type { Watch } from "../../engine/watch.ts";
 import type { FleetChange } from "../../fleet/changes.ts";
 import { isWanted, type FleetFilters } from "../../fleet/filters.ts";
 import type { Fleet, Timeline } from "../../fleet/fleet.ts";
+import { shownTo } from "../../operations/sight.ts";
 import { factFrame, frameOf, placeFrame } from "./event-frames.ts";
 import { FLEET_LIST } from "./limits.ts";
 import type { Frames, SseSource } from "./sse.ts";
@@ -105,11 +105,11 @@ async function* questionFrames(
 
 /** The events up to a sequence, then the live ones, as in `/v1/events`. */
 export function timelineSource(
-  { engine, fleet, by }: LiveServices,
+  { engine, by }: Pick<LiveServices, "engine" | "by">,
   { events, sequence, trail }: Omit<Timeline, "id">,
 ): SseSource {
   const sight = sightOf(by.principal);
-  const isVisible = (event: Event) => fleet.shows(event);
+  const isVisible = shownTo(engine, by.principal);
   const watch = engine.watch({ from: sequence, by, isVisible });
   const past = events.map((each) =>
     frameOf({ kind: "event", recorded: eventFor(each, by) }, sight),

@@ -10,6 +10,7 @@ import { jobNow, jobs } from "../../operations/jobs.ts";
 import type { OperationServices } from "../../operations/operation.ts";
 import { hostOfCaller, outposts } from "../../operations/outposts.ts";
 import { STATE } from "../../operations/questions.ts";
+import { shownTo } from "../../operations/sight.ts";
 import { TABLE, type OperationName } from "../../operations/table.ts";
 import { placeFrame } from "./event-frames.ts";
 import { placeOf } from "./event-query.ts";
@@ -79,9 +80,9 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
       // A caller that has a place needs nothing from before it.
       const timeline =
         stood === undefined
-          ? await fleet.timeline(row)
+          ? await fleet.timeline(row, shownTo(engine, by.principal))
           : { events: [], sequence: stood, trail: fleet.trail(row) };
-      return () => timelineSource({ engine, fleet, by }, timeline);
+      return () => timelineSource({ engine, by }, timeline);
     },
   }),
   "questions.list": live({

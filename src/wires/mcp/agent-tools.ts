@@ -19,6 +19,7 @@ import {
   MCP_ROW,
   mcpRowOf,
 } from "./agent-shapes.ts";
+import { mayDo } from "./caller.ts";
 import { shownCard } from "./data.ts";
 import type { ListedAgent } from "./directory.ts";
 import { MODEL_TEXT, URI } from "./limits.ts";
@@ -39,12 +40,13 @@ const findAgents = tool({
   output: z.object({ agents: z.array(FOUND) }),
   hints: READS,
   access: TABLE.agents.find.access,
-  async run({ query, tools, limit }, { search, directory, signal }) {
+  async run({ query, tools, limit }, { engine, by, search, directory, signal }) {
     check(tooLong("query", query, FIELD.descriptionLength));
+    // Cards of A2A agents say what they are skilled at, not which tools they have.
+    const isWide = tools.length === 0 && mayDo({ engine }, by, TABLE.directory.list.access);
     const [here, listed] = await Promise.all([
       search.find({ query, tools, limit, signal }),
-      // Cards of A2A agents say what they are skilled at, not which tools they have.
-      tools.length === 0 ? directory.search(query, limit) : [],
+      isWide ? directory.search(query, limit) : [],
     ]);
     const agents = inTurns(here, listed).slice(0, limit);
     return { summary: `${counted(agents.length, "agent")} found, best first.`, data: { agents } };
@@ -114,7 +116,9 @@ const getAgent = tool({
   async run({ agent: given }, { fleet, directory, permit, by }) {
     check(tooLong("agent", given, URI.length));
     permit(by, TABLE.fleet.get.access, { id: given });
-    const listed = /^https?:/i.test(given) ? await directory.get(given) : undefined;
+    const isUrl = /^https?:/i.test(given);
+    if (isUrl) permit(by, TABLE.directory.get.access, { url: given });
+    const listed = isUrl ? await directory.get(given) : undefined;
     const a2a = listed
       ? { url: listed.url, tier: listed.tier, card: shownCard(listed.card) }
       : null;

@@ -11,7 +11,7 @@ import {
   type Resource,
   type ResourceTemplateType,
 } from "@modelcontextprotocol/server";
-import type { Access } from "../../core/access.ts";
+import { accessTo, type Access } from "../../core/access.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
 import { TABLE } from "../../operations/table.ts";
 import { mcpRowOf } from "./agent-shapes.ts";
@@ -41,7 +41,9 @@ export const TEMPLATES: readonly ResourceTemplateType[] = [
 /** The right that the reader of a resource needs. */
 export function accessOf(uri: string): Access {
   const { fleet, directory } = TABLE;
-  return uri === FLEET_URI ? fleet.list.access : directory.list.access;
+  if (uri === FLEET_URI) return fleet.list.access;
+  const url = urlIn(uri);
+  return url === undefined ? directory.list.access : accessTo(directory.get.access, { url });
 }
 
 const FIXED: readonly Resource[] = [
