@@ -1,5 +1,6 @@
 /** Agents of the registry: who is here, who can do what, and how to come, stay and go. */
 import { z } from "zod";
+import type { Access } from "../core/access.ts";
 import type { Order } from "../core/pages.ts";
 import { asSeen, type Agent, type AgentEntry } from "../core/agents.ts";
 import { key } from "../core/fields.ts";
@@ -100,17 +101,19 @@ const list = operation({
   json: listJson("agents", ORDER),
 });
 
+const READ: Access = { action: "agent.read", resource: "agent:{agentId}" };
+
 const get = operation({
   path: "/v1/agents/{agentId}",
   effect: "reads",
-  access: { action: "agent.read", resource: "agent:{agentId}" },
+  access: READ,
   brief: "Show one agent of the registry",
   about: "Show one agent with its whole card.",
   input: z.strictObject({
     agentId: text("An agent by its id, its name, or a part of one that no other has", SOME_ID),
   }),
   output: z.strictObject({ agent: AGENT_SHAPE, sequence: SEQUENCE }),
-  async run({ engine }: Uses<"engine">, { agentId }) {
+  async run({ engine, permit }: Uses<"engine" | "permit">, { agentId }, { by }) {
     check(key("agentId", agentId));
     const search = { word: agentId, noun: "agent" };
     return meantBy(
@@ -120,6 +123,7 @@ const get = operation({
         items: ({ agents: { byId } }) => byId,
         namesOf,
         byName: ({ agentNames }) => agentNames,
+        permit: (id) => permit(by, READ, { agentId: id }),
       },
       (entry) => ({ agent: asSeen(entry) }),
     );

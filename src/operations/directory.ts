@@ -4,6 +4,7 @@
  * as their authors wrote them, character by character.
  */
 import { z } from "zod";
+import type { Access } from "../core/access.ts";
 import { entryAsSeen, TIERS, type CardText, type DirectoryEntry } from "../core/directory.ts";
 import { refusalError } from "../core/errors.ts";
 import { seek } from "../core/meant.ts";
@@ -125,18 +126,23 @@ const list = operation({
   },
 });
 
+const READ: Access = { action: "directory.read", resource: "directory:{url}" };
+
 const get = operation({
   path: "/v1/directory/{url}",
   effect: "reads",
-  access: { action: "directory.read", resource: "directory:{url}" },
+  access: READ,
   brief: "Show one agent of the directory",
   about: "Show one agent of the directory with its card, and the changes that wait to be verified.",
   input: z.strictObject({
     url: URL_FIELD.describe("The URL of the agent, its name, or a part of it that no other has"),
   }),
   output: DETAIL,
-  run: async ({ directory }: Uses<"directory">, { url }) =>
-    detailOf(directory, await urlOf(directory, url)),
+  async run({ directory, permit }: Uses<"directory" | "permit">, { url: given }, { by }) {
+    const url = await urlOf(directory, given);
+    permit(by, READ, { url });
+    return detailOf(directory, url);
+  },
   json: detailJson,
 });
 

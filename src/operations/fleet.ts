@@ -3,6 +3,8 @@
  * Over HTTP the same is told live (wires/api/live.ts).
  */
 import { z } from "zod";
+import type { Access } from "../core/access.ts";
+import type { By } from "../core/by.ts";
 import { cursorOf, type Order, pageOf, placeIn } from "../core/pages.ts";
 import { eventFor } from "../core/fencing.ts";
 import { sightOf } from "../core/visibility.ts";
@@ -10,6 +12,7 @@ import { countsOf, type Counts } from "../fleet/census.ts";
 import { isWanted, type FleetFilters } from "../fleet/filters.ts";
 import { HEADLINES, isLongSilent, rowPlaceOf, type RowPlace } from "../fleet/headline.ts";
 import { LOOKED } from "../fleet/indexes.ts";
+import type { FoundRow } from "../fleet/fleet.ts";
 import type { FleetThen } from "../fleet/past.ts";
 import type { Row } from "../fleet/row.ts";
 import { inSlices } from "../machine/slices.ts";
@@ -27,6 +30,26 @@ const AGENT = text(
   "An agent by its id, an alias, its name, or a part of one that no other has",
   "claude-7d5d6ca5",
 );
+
+const READ_ROW: Access = { action: "fleet.read", resource: "agent:{id}" };
+const DISMISS_ROW: Access = { action: "fleet.dismiss", resource: "agent:{id}" };
+
+interface RowQuery {
+  readonly id: string;
+  readonly by: By;
+  readonly access?: Access;
+  readonly atMs?: number | undefined;
+}
+
+/** The row that is meant, where the policies leave it to the caller, whatever it was called. */
+export async function rowFor(
+  { fleet, permit }: Uses<"fleet" | "permit">,
+  { id, by, access = READ_ROW, atMs }: RowQuery,
+): Promise<FoundRow> {
+  const found = await fleet.find(id, atMs);
+  permit(by, access, { id: found.row.id });
+  return found;
+}
 
 const MOMENT = moment("Of which moment it is");
 
@@ -105,15 +128,15 @@ const list = operation({
 const get = operation({
   path: "/v1/fleet/{id}",
   effect: "reads",
-  access: { action: "fleet.read", resource: "agent:{id}" },
+  access: READ_ROW,
   brief: "Show one agent of the fleet",
   about:
     "Why an agent is shown as it is: each of its four axes with the evidence, which source said " +
     "it, when, and by which rule it is believed.",
   input: z.strictObject({ id: AGENT, at: AT }),
   output: z.strictObject({ sequence: SEQUENCE, atMs: MOMENT, row: ROW_SHAPE }),
-  async run({ fleet }: Uses<"fleet">, { id, at }) {
-    const { row, sequence, atMs } = await fleet.find(id, momentOf(at));
+  async run(services: Uses<"fleet" | "permit">, { id, at }, { by }) {
+    const { row, sequence, atMs } = await rowFor(services, { id, by, atMs: momentOf(at) });
     return { sequence, atMs, row };
   },
 });
@@ -121,7 +144,7 @@ const get = operation({
 const timeline = operation({
   path: "/v1/fleet/{id}/timeline",
   effect: "reads",
-  access: { action: "fleet.read", resource: "agent:{id}" },
+  access: READ_ROW,
   brief: "Show the events of an agent",
   about:
     "The events of an agent that the caller may read, under all its names, the oldest first, as " +
@@ -136,9 +159,10 @@ const timeline = operation({
       .describe("How many at most, the last ones"),
   }),
   output: z.strictObject({ sequence: SEQUENCE, id: AGENT, events: z.array(EVENT_SHAPE) }),
-  async run({ engine, fleet }: Uses<"engine" | "fleet">, { id: given, limit }, { by }) {
+  async run(services: Uses<"engine" | "fleet" | "permit">, { id: given, limit }, { by }) {
+    const { engine, fleet } = services;
     const sight = sightOf(by.principal);
-    const { row } = await fleet.find(given);
+    const { row } = await rowFor(services, { id: given, by });
     const { id, events, sequence } = await fleet.timeline(row, shownTo(engine, by.principal));
     const shown = events.slice(-limit).map((each) => eventAnswer(sight, eventFor(each, by)));
     return { sequence, id, events: shown };
@@ -148,7 +172,7 @@ const timeline = operation({
 const dismiss = operation({
   path: "/v1/fleet/dismiss",
   effect: "ends",
-  access: { action: "fleet.dismiss", resource: "agent:{id}" },
+  access: DISMISS_ROW,
   brief: "Dismiss what was reported on an agent",
   about:
     "Take the reports on an agent away, with the questions that they asked. The row goes, but " +
@@ -156,9 +180,9 @@ const dismiss = operation({
     "brings it back.",
   input: z.strictObject({ id: AGENT }),
   output: z.strictObject({ aliases: z.array(z.string()).describe("The sources of the reports") }),
-  async run({ fleet }: Uses<"fleet">, { id }, { by }) {
-    const { row } = await fleet.find(id);
-    return { aliases: await fleet.dismiss(row.aliases, by) };
+  async run(services: Uses<"fleet" | "permit">, { id }, { by }) {
+    const { row } = await rowFor(services, { id, by, access: DISMISS_ROW });
+    return { aliases: await services.fleet.dismiss(row.aliases, by) };
   },
 });
 

@@ -8,6 +8,7 @@ import { seesJob, seesTask } from "../core/visibility.ts";
 import { taskCreate, World } from "../../test/support/core/fixture.ts";
 import { always } from "../../test/support/core/lives.ts";
 import { play } from "../../test/support/core/play.ts";
+import { permitBy } from "./access.ts";
 import { agents } from "./agents.ts";
 import { KeptLists, placeOfName, type KeptList } from "./kept-lists.ts";
 import { tasks as taskOperations } from "./tasks.ts";
@@ -104,8 +105,9 @@ test("an agent is found by its name without a look at the others", async () => {
     const card = { ...CARD, name };
     await engine.execute({ type: "agent.register", card, ttlMs: 60_000 }, LIBRARY);
   }
-  const get = (agentId: string) =>
-    agents.get.run({ engine }, { agentId }, { by: LIBRARY, signal: AbortSignal.timeout(10_000) });
+  const services = { engine, permit: permitBy(engine) };
+  const call = { by: LIBRARY, signal: AbortSignal.timeout(10_000) };
+  const get = (agentId: string) => agents.get.run(services, { agentId }, call);
   await expect(get("bob")).rejects.toThrow(/2 agents are called bob/);
   const values = vi.spyOn(engine.peek((state) => state).agents.byId, "values");
   await expect(get("ann")).resolves.toMatchObject({ agent: { card: { name: "ann" } } });

@@ -14,6 +14,8 @@ interface MeantQuery<Item> {
   /** Of those that the caller sees; all unless told otherwise. */
   readonly sees?: (item: Item, state: State) => boolean;
   readonly namesOf: (item: Item) => Nameable;
+  /** Throws where the caller may not read the one that is meant. */
+  readonly permit: (id: string) => void;
   /** The list of all by name, where there is one. */
   readonly byName?: (lists: KeptLists) => KeptList<Item>;
 }
@@ -46,6 +48,7 @@ export async function meantBy<Item, Answer>(
   const found = await inSlices(seeking);
   if (!found.ok) throw refusalError(found);
   const { id } = namesOf(found.item);
+  query.permit(id);
   const answer = await shown(id);
   if (!answer) throw new RollcallError("NOT_FOUND", `no ${search.noun} ${id}`);
   return answer;

@@ -32,7 +32,7 @@ export interface OperationServices {
   readonly directory: DirectoryService;
   readonly search: Pick<AgentSearch, "find">;
   readonly audit: Pick<Audit, "list">;
-  /** For what else than its input says a call turns out to be about. */
+  /** The door asked it by the words of the input; what they mean may be denied by its id. */
   readonly permit: Permit;
   /** Where the log is shared with other nodes. */
   readonly cluster?: ClusterOperations | undefined;

@@ -1,5 +1,6 @@
 /** Questions that agents wait for a person to answer. */
 import { z } from "zod";
+import type { Access } from "../core/access.ts";
 import { type Order, pageOf, sortedPage } from "../core/pages.ts";
 import type { Question } from "../core/questions.ts";
 import { AT, moment, SOME_ID, someOf, text } from "./fields.ts";
@@ -46,10 +47,12 @@ const list = operation({
   json: listJson("questions", ORDER),
 });
 
+const DISMISS: Access = { action: "question.dismiss", resource: "question:{id}" };
+
 const dismiss = operation({
   path: "/v1/questions/dismiss",
   effect: "ends",
-  access: { action: "question.dismiss", resource: "question:{id}" },
+  access: DISMISS,
   brief: "Dismiss a question",
   about:
     "Take a question off the list without an answer: its agent no longer counts as one that " +
@@ -58,8 +61,9 @@ const dismiss = operation({
     id: text("A question by its id, or its agent: all that the agent asks now", SOME_ID),
   }),
   output: z.strictObject({ ids: z.array(z.string()).describe("The questions dismissed") }),
-  async run({ engine, fleet }: Uses<"engine" | "fleet">, { id }, { by }) {
+  async run({ engine, fleet, permit }: Uses<"engine" | "fleet" | "permit">, { id }, { by }) {
     const ids = await idsOf(id, { engine, fleet });
+    for (const each of ids) permit(by, DISMISS, { id: each });
     for (const each of ids) await engine.execute({ type: "question.dismiss", id: each }, by);
     return { ids };
   },

@@ -41,8 +41,9 @@ class Workplace {
     const status = () => {
       throw new Error("nobody asks for it here");
     };
+    const permit = permitBy(api.engine);
     const search = { find: async () => [] };
-    this.#services = { ...api, audit: NO_AUDIT, permit: permitBy(api.engine), search, status };
+    this.#services = { ...api, audit: NO_AUDIT, search, permit, status };
   }
 
   /** What is refused is not done: the next thing may be. */

@@ -7,6 +7,7 @@
  *     └─ the caller is gone ─▶ nothing is claimed
  */
 import { z } from "zod";
+import type { Access } from "../core/access.ts";
 import type { Order } from "../core/pages.ts";
 import { taskFor } from "../core/fencing.ts";
 import { count, key } from "../core/fields.ts";
@@ -79,10 +80,12 @@ const list = operation({
   json: listJson("tasks", ORDER),
 });
 
+const READ: Access = { action: "task.read", resource: "task:{taskId}" };
+
 const get = operation({
   path: "/v1/tasks/{taskId}",
   effect: "reads",
-  access: { action: "task.read", resource: "task:{taskId}" },
+  access: READ,
   brief: "Show one task",
   about: "Show one task, with its input and its output.",
   input: z.strictObject({
@@ -92,7 +95,7 @@ const get = operation({
     ),
   }),
   output: z.strictObject({ task: TASK, sequence: SEQUENCE }),
-  async run({ engine }: Uses<"engine">, { taskId }, { by }) {
+  async run({ engine, permit }: Uses<"engine" | "permit">, { taskId }, { by }) {
     const sight = sightOf(by.principal);
     const { task, claimedByName, sequence } = await meantBy(
       {
@@ -101,6 +104,7 @@ const get = operation({
         items: ({ tasks: { byId } }) => byId,
         sees: (each, state) => seesTask(sight, state, each.task),
         namesOf,
+        permit: (id) => permit(by, READ, { taskId: id }),
       },
       (each, state) => ({
         task: taskFor(state, each.task, by),

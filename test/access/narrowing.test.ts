@@ -159,6 +159,58 @@ test("a timeline leaves out the tasks of an agent for a caller that is denied ta
   await liftDenial();
 });
 
+test("a denial of one thing holds by whatever name it is called", async () => {
+  const op = await Person.with(daemon, "op", "operator");
+  const { body } = await ci.post("/v1/agents/register", { card: { name: "meant by name" } });
+  const { agentId } = body["agent"] as { readonly agentId: string };
+  const created = await ci.post("/v1/tasks/create", { type: "meant" });
+  const { id: taskId } = created.body["task"] as { readonly id: string };
+  const question = { rule: "test", value: { kind: "text", text: "?", sinceMs: Date.now() } };
+  await ci.post("/v1/fleet/reports", {
+    alias: "script:prod",
+    agentId: "prod-1",
+    facts: { name: "the production", liveness: { value: "alive" }, question },
+  });
+  const { questions } = (await op.get("/v1/questions")).body as {
+    readonly questions: readonly { readonly id: string; readonly agentId: string }[];
+  };
+  const [asked = ""] = questions.flatMap((each) => (each.agentId === "prod-1" ? [each.id] : []));
+  const get = (paths: readonly string[]) => paths.map((path) => () => op.get(path));
+  const post = (path: string, ids: readonly string[]) =>
+    ids.map((id) => () => op.post(path, { id }));
+  const rows = ["prod-1", "script:prod", "the%20production"].map((each) => `/v1/fleet/${each}`);
+  const denials = [
+    ["fleet.dismiss", "agent:prod-1", post("/v1/fleet/dismiss", ["prod-1", "script:prod"])],
+    ["question.dismiss", `question:${asked}`, post("/v1/questions/dismiss", [asked, "prod-1"])],
+    ["fleet.read", "agent:prod-1", get([...rows, ...rows.map((each) => `${each}/timeline`)])],
+    ["task.read", `task:${taskId}`, get([taskId, "meant"].map((each) => `/v1/tasks/${each}`))],
+    [
+      "agent.read",
+      `agent:${agentId}`,
+      get([agentId, "meant%20by%20name"].map((each) => `/v1/agents/${each}`)),
+    ],
+  ] as const;
+  for (const [action, resource, calls] of denials) {
+    const stream = action === "fleet.read" ? await op.stream("/v1/fleet/script:prod") : undefined;
+    await setDenial(action, resource, "token:op");
+    for (const call of calls) {
+      const { status, text } = await call();
+      expect([text, status]).toEqual([
+        expect.stringContaining(`${action} ${resource}: denied`),
+        403,
+      ]);
+    }
+    if (!stream) continue;
+    await expect(op.stream("/v1/fleet/script:prod")).rejects.toThrow("403");
+    await vi.waitFor(() => expect(stream.heard).toContain("denied by policy"));
+  }
+  await liftDenial();
+  for (const path of ["/v1/questions/dismiss", "/v1/fleet/dismiss"]) {
+    expect((await op.post(path, { id: "script:prod" })).status).toBe(200);
+  }
+  await op[Symbol.asyncDispose]();
+});
+
 test("a watcher of an election is told nothing once it is denied the group", async () => {
   const { watchElection, campaign } = ElectionService.method;
   const { body } = await ci.post("/v1/agents/register", { card: { name: "candidate" } });

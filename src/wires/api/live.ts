@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { By } from "../../core/by.ts";
 import { sightOf } from "../../core/visibility.ts";
-import { FILTERS } from "../../operations/fleet.ts";
+import { FILTERS, rowFor } from "../../operations/fleet.ts";
 import { jobNow, jobs } from "../../operations/jobs.ts";
 import type { OperationServices } from "../../operations/operation.ts";
 import { hostOfCaller, outposts } from "../../operations/outposts.ts";
@@ -66,17 +66,18 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
     about: "`row` whenever it is another one, `gone` when it is no more.",
     input: z.strictObject(ID),
     isLooker: true,
-    async prepare({ fleet }, { id }) {
-      const { row } = await fleet.find(id);
-      return () => rowSource(fleet, row.id);
+    async prepare(services, { id }, { by }) {
+      const { row } = await rowFor(services, { id, by });
+      return () => rowSource(services.fleet, row.id);
     },
   }),
   "fleet.timeline": live({
     about: "The events so far, then new ones as they happen, as in `GET /v1/events`.",
     input: z.strictObject({ ...ID, from }),
-    async prepare({ engine, fleet }, input, { lastEventId, by }) {
-      const stood = placeOf(input.from, lastEventId);
-      const { row } = await fleet.find(input.id);
+    async prepare(services, { id, from: given }, { lastEventId, by }) {
+      const { engine, fleet } = services;
+      const stood = placeOf(given, lastEventId);
+      const { row } = await rowFor(services, { id, by });
       // A caller that has a place needs nothing from before it.
       const timeline =
         stood === undefined

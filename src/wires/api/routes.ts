@@ -117,10 +117,16 @@ function streamOf(
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
     const { by } = c.env;
-    const ask = () => services.permit(by, live.access, input);
+    /** What the stream was let in by; asked again, what is denied later ends it. */
+    const rights: Parameters<Permit>[] = [[by, live.access, input]];
+    const ask = () => rights.forEach((right) => permit(...right));
     ask();
     const check = onPolicyChange(services.engine, ask);
-    const seen = servicesFor(services, by);
+    const keep: Permit = (...right) => {
+      permit(...right);
+      rights.push(right);
+    };
+    const seen = servicesFor({ ...services, permit: keep }, by);
     const start = await live.prepare(seen, input, { lastEventId, by });
     await places.send(c.env.outgoing, { by, start, check });
     return RESPONSE_ALREADY_SENT;
