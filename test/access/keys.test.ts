@@ -2,7 +2,7 @@
  * Keys of agents, as our own clients send them: an agent of one is its own, also before others that
  * present the same token.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startEmbedded, type Embedded } from "../../src/embedded.ts";
 import { connect as connectHttp } from "../../src/wires/api/client/client.ts";
 import { connect } from "../../src/wires/keeper/client/keeper.ts";
@@ -88,4 +88,78 @@ test("an agent of MCP is its connection's alone", async () => {
   expect(await own.callTool(acquire(holder))).toMatchObject({
     structuredContent: { acquired: true },
   });
+});
+
+const MESSAGE = {
+  accept: "application/json, text/event-stream",
+  "content-type": "application/json",
+  "mcp-protocol-version": "2025-06-18",
+};
+
+const INITIALIZE = {
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "a test", version: "1" },
+  },
+};
+
+/** Sends messages of ann's to a place of the daemon, with a key or without. */
+function sender(place: string, session: Readonly<Record<string, string>> = {}) {
+  return (message: object, key?: string) =>
+    fetch(daemon.url + place, {
+      method: "POST",
+      headers: {
+        ...MESSAGE,
+        ...session,
+        authorization: `Bearer ${ann.token}`,
+        ...(key !== undefined && { "rollcall-agent-key": key }),
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
+    });
+}
+
+async function registered() {
+  const { body } = await ann.post("/v1/agents/register", { card: { name: "keyed" } });
+  return {
+    id: (body["agent"] as { readonly agentId: string }).agentId,
+    key: String(body["agentKey"]),
+  };
+}
+
+function acquireAs(agent_id: string) {
+  const params = { name: "acquire_lease", arguments: { task_id: `of-${agent_id}`, agent_id } };
+  return { method: "tools/call", params };
+}
+
+test("a wrong key is refused with any request of an MCP session, also a later one", async () => {
+  const agent = await registered();
+  const begin = async (key?: string) => {
+    const { headers } = await sender("/mcp")(INITIALIZE, key);
+    return sender("/mcp", { "mcp-session-id": headers.get("mcp-session-id") ?? "" });
+  };
+  const plain = await begin();
+  const refused = await plain(acquireAs(agent.id), "rollcall_agent_wrong");
+  expect([refused.status, await refused.text()]).toEqual([
+    403,
+    expect.stringContaining("rollcall-agent-key is not the one that this session began with"),
+  ]);
+  expect((await ann.get("/v1/leases")).text).not.toContain(`of-${agent.id}`);
+  const keyed = await begin(agent.key);
+  expect((await keyed(acquireAs(agent.id), "rollcall_agent_wrong")).status).toBe(403);
+  for (const key of [agent.key, undefined]) {
+    expect(await (await keyed(acquireAs(agent.id), key)).text()).toContain('"acquired":true');
+  }
+});
+
+test("a wrong key is refused with a message of an MCP connection, too", async () => {
+  const agent = await registered();
+  const stream = await ann.stream("/mcp/sse");
+  await vi.waitFor(() => expect(stream.heard).toContain("session_id"));
+  const send = sender(/data: (\S+)/.exec(stream.heard)?.[1] ?? "");
+  expect((await send(INITIALIZE)).status).toBe(202);
+  expect((await send(acquireAs(agent.id), "rollcall_agent_wrong")).status).toBe(403);
+  expect((await send({ ...acquireAs(agent.id), id: 2 })).status).toBe(202);
+  await vi.waitFor(() => expect(stream.heard).toContain('"acquired":true'));
 });

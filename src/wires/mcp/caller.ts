@@ -1,7 +1,7 @@
 /** The caller of a tool, and the services of all tools. */
 import { judge, type Access } from "../../core/access.ts";
 import type { Actor } from "../../core/acting.ts";
-import type { By } from "../../core/by.ts";
+import { AGENT_KEY, type By } from "../../core/by.ts";
 import type { TaskClaims } from "../../engine/claims.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -32,4 +32,13 @@ export interface ToolCaller extends Ground, OperationCall {
 /** Whether a caller that asked would be let in: to show it what it may use, and nothing else. */
 export function mayDo({ engine }: Pick<Ground, "engine">, by: By, access: Access): boolean {
   return engine.peek(({ policies }) => judge(policies, by.principal, access).allowed);
+}
+
+/**
+ * Why a call is refused in a session that another one began: all that it does is done with the key
+ * of the first. A call without a key has that of its session.
+ */
+export function otherKey(began: By, { agentKey }: By): string | undefined {
+  if (agentKey === undefined || agentKey === began.agentKey) return undefined;
+  return `${AGENT_KEY} is not the one that this session began with: begin another one with it`;
 }

@@ -16,7 +16,7 @@ test("principals share the connections, and one that is closed is free again", a
   const { options, changes, clock } = ground;
   const connections = new Connections({ clock, maxConnections: 4 });
   const open = (name: string) =>
-    connections.open(namedBy(name, "mcp").principal, ({ era }) =>
+    connections.open(namedBy(name, "mcp"), ({ era }) =>
       mcpServer({
         ground: options,
         by: namedBy(name, "mcp"),

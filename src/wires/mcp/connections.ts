@@ -15,10 +15,12 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { By } from "../../core/by.ts";
 import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
-import { isSamePrincipal, type Principal } from "../../core/principals.ts";
+import { isSamePrincipal } from "../../core/principals.ts";
 import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
+import { otherKey } from "./caller.ts";
 import { MCP } from "./limits.ts";
 import { EventStream } from "./streams.ts";
 
@@ -30,7 +32,7 @@ export interface ConnectionsOptions {
 interface OpenConnection {
   readonly pipe: Pipe;
   /** As it was when the stream was opened. */
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 export class Connections {
@@ -47,8 +49,8 @@ export class Connections {
   }
 
   /** The stream of a new one. */
-  open(principal: Principal, factory: McpServerFactory): Response {
-    const { name } = principal;
+  open(by: By, factory: McpServerFactory): Response {
+    const { name } = by.principal;
     const { clock, maxConnections = MCP.connections } = this.#options;
     const shared = { limit: maxConnections, noun: "MCP connections" };
     checkShare(shared, wishOf(this.#holdings, name));
@@ -56,7 +58,7 @@ export class Connections {
     const pipe = new Pipe(clock, () => {
       if (this.#open.delete(id)) this.#holdings.remove(name);
     });
-    this.#open.set(id, { pipe, principal });
+    this.#open.set(id, { pipe, by });
     this.#holdings.add(name);
     serveStdio(factory, { transport: pipe, maxSubscriptions: MCP.subscriptions });
     pipe.say("endpoint", `/mcp/messages?session_id=${id}`);
@@ -64,11 +66,13 @@ export class Connections {
   }
 
   /** The connection of another principal is not found, as if it did not exist. */
-  take(id: string, principal: Principal, body: unknown): void {
+  take(id: string, by: By, body: unknown): void {
     const open = this.#open.get(id);
-    if (!open || !isSamePrincipal(open.principal, principal)) {
+    if (!open || !isSamePrincipal(open.by.principal, by.principal)) {
       throw new RollcallError("NOT_FOUND", "no such session: open /mcp/sse again");
     }
+    const wrong = otherKey(open.by, by);
+    if (wrong !== undefined) throw new RollcallError("PERMISSION_DENIED", wrong);
     open.pipe.take(messageOf(body));
   }
 

@@ -16,10 +16,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type Transport,
 } from "@modelcontextprotocol/server";
+import type { By } from "../../core/by.ts";
 import { refusalError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
-import { isSamePrincipal, type Principal } from "../../core/principals.ts";
+import { isSamePrincipal } from "../../core/principals.ts";
 import { beyondShare, Holdings, wishOf } from "../../core/shares.ts";
+import { otherKey } from "./caller.ts";
 import { MCP } from "./limits.ts";
 import { boundedResponse } from "./streams.ts";
 
@@ -32,7 +34,7 @@ export interface SessionRequest {
   readonly request: Request;
   /** Its parsed body; undefined when it has none. */
   readonly body: unknown;
-  readonly principal: Principal;
+  readonly by: By;
 }
 
 /** The agent that a session is. */
@@ -52,7 +54,7 @@ type NewServer = (onClose: () => void) => SessionServer;
 interface OpenSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** As it was when the session began: what it may do was decided by that. */
-  readonly principal: Principal;
+  readonly by: By;
   readonly agent: SessionAgent | undefined;
   /** Answers and streams under way. */
   busy: number;
@@ -78,9 +80,11 @@ export class McpSessions {
     if (id !== null) {
       const session = this.#open.get(id);
       // As the protocol says: a client that hears 404 initializes anew.
-      if (!session || !isSamePrincipal(session.principal, asked.principal)) {
+      if (!session || !isSamePrincipal(session.by.principal, asked.by.principal)) {
         return refused(404, "Session not found");
       }
+      const wrong = otherKey(session.by, asked.by);
+      if (wrong !== undefined) return refused(403, wrong);
       return this.#use(id, session, asked);
     }
     if (!isInitializeRequest(asked.body)) {
@@ -95,8 +99,9 @@ export class McpSessions {
   }
 
   async #begin(asked: SessionRequest, newServer: NewServer): Promise<Response> {
-    const { principal } = asked;
-    this.#makeRoom(principal.name);
+    const { by } = asked;
+    const { name } = by.principal;
+    this.#makeRoom(name);
     const id = randomUUID();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -107,9 +112,9 @@ export class McpSessions {
     const server = newServer(() => this.#forget(id));
     const { agent } = server;
     const stopTimer = () => undefined;
-    const session: OpenSession = { transport, principal, agent, busy: 0, stopTimer };
+    const session: OpenSession = { transport, by, agent, busy: 0, stopTimer };
     this.#open.set(id, session);
-    this.#holdings.add(principal.name);
+    this.#holdings.add(name);
     await server.connect(transport);
     const response = await this.#use(id, session, asked);
     if (response.status >= 400) await this.#end(id);
@@ -151,8 +156,9 @@ export class McpSessions {
     const wish = wishOf(this.#holdings, principal);
     const full = beyondShare({ limit: maxSessions, noun: "MCP sessions" }, wish);
     if (!full) return;
-    for (const [id, { busy, agent, principal: owner }] of this.#open) {
-      if (busy > 0 || agent?.isHolding || this.#holdings.of(owner.name) < wish.own) continue;
+    for (const [id, { busy, agent, by }] of this.#open) {
+      const { name } = by.principal;
+      if (busy > 0 || agent?.isHolding || this.#holdings.of(name) < wish.own) continue;
       agent?.letExpire();
       void this.#end(id);
       return;
@@ -170,7 +176,7 @@ export class McpSessions {
     if (!session) return undefined;
     session.stopTimer();
     this.#open.delete(id);
-    this.#holdings.remove(session.principal.name);
+    this.#holdings.remove(session.by.principal.name);
     return session;
   }
 }

@@ -129,8 +129,8 @@ export class Transports {
   }
 
   #inSession(c: HttpContext, body: unknown): Promise<Response> {
-    const asked = { request: c.req.raw, body, principal: c.env.by.principal };
     const by = onWire(c.env.by, "mcp");
+    const asked = { request: c.req.raw, body, by };
     return this.#sessions.answer(asked, (onClose) => this.#server(by, { era: "legacy", onClose }));
   }
 
@@ -138,13 +138,13 @@ export class Transports {
     const ownId = idOf(c.req.header(OWN_ID_HEADER));
     const by = onWire(c.env.by, "mcp");
     const factory: McpServerFactory = ({ era }) => this.#server(by, { era, ownId });
-    return this.#connections.open(c.env.by.principal, factory);
+    return this.#connections.open(by, factory);
   }
 
   async #message(c: HttpContext): Promise<Response> {
     const body = await bodyOf(c);
     if (body instanceof Response) return body;
-    this.#connections.take(c.req.query("session_id") ?? "", c.env.by.principal, body);
+    this.#connections.take(c.req.query("session_id") ?? "", c.env.by, body);
     return c.text("Accepted", 202);
   }
 
