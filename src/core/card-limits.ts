@@ -49,4 +49,7 @@ export const PROSE = {
   wordLength: 64,
   skills: 64,
   tags: 16,
+  /** How many of an agent's own examples a registry should show (ARD). */
+  examples: 5,
+  exampleLength: 256,
 } as const;

@@ -4,7 +4,7 @@
  * just verified is added at once. So nothing has to be followed.
  */
 import type { CardText, Directory, DirectoryEntry } from "../core/directory.ts";
-import { inSlices } from "../machine/slices.ts";
+import { inSlices, LONG_STEPS } from "../machine/slices.ts";
 import type { Collection } from "../search/collection.ts";
 import { documentOf } from "../search/document.ts";
 import type { SearchThread } from "../search/thread.ts";
@@ -32,7 +32,7 @@ export class CardFinder {
     const { revision } = directory;
     if (this.#seen?.directory === directory && this.#seen.revision === revision) return;
     const losses = this.#losses;
-    await inSlices(this.#compare(directory));
+    await inSlices(this.#compare(directory), LONG_STEPS);
     if (losses === this.#losses) this.#seen = { directory, revision };
   }
 

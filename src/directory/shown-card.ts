@@ -1,14 +1,15 @@
 /**
- * The output forms of a served card: its bytes in its own generation and in both, and its prose,
- * clean. Made once for each card; a card that is replaced takes it along.
+ * The output forms of a served card: its bytes in its own generation and in both, its prose and its
+ * examples, clean. Made once for each card; a card that is replaced takes it along.
  */
 import { readCard } from "./cards/card.ts";
-import { proseOf, type CardProse } from "./cards/prose.ts";
+import { examplesIn, proseOf, type CardProse } from "./cards/prose.ts";
 import { cardAs, type ListedVersion } from "./cards/versions.ts";
 import type { CardText } from "../core/directory.ts";
 
 export interface ShownCard {
   readonly prose: CardProse;
+  readonly examples: readonly string[];
   readonly bytes: Readonly<Record<ListedVersion, Buffer>>;
 }
 
@@ -25,13 +26,14 @@ export function shownCardOf(card: CardText): ShownCard {
 function make(text: string): ShownCard {
   const reading = readCard(text);
   // It was read before it was kept; an older program may have been more generous.
-  if (!reading.ok) return { prose: NOTHING, bytes: { own: EMPTY, "0.3": EMPTY, "1.0": EMPTY } };
+  if (!reading.ok) return UNREADABLE;
   const { card } = reading;
   const bytes = {
     "0.3": Buffer.from(cardAs(card, "0.3")),
     "1.0": Buffer.from(cardAs(card, "1.0")),
   };
-  return { prose: proseOf(card), bytes: { own: bytes[card.version], ...bytes } };
+  const own = bytes[card.version];
+  return { prose: proseOf(card), examples: examplesIn(card), bytes: { own, ...bytes } };
 }
 
 const EMPTY = Buffer.from("{}");
@@ -41,4 +43,9 @@ const NOTHING: CardProse = {
   version: "",
   organization: "",
   skills: [],
+};
+const UNREADABLE: ShownCard = {
+  prose: NOTHING,
+  examples: [],
+  bytes: { own: EMPTY, "0.3": EMPTY, "1.0": EMPTY },
 };

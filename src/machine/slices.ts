@@ -3,8 +3,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** Of one turn: what a caller that waits behind it does not notice. */
 const TURN_MS = 4;
-/** Steps between two looks at the clock. */
+/** Steps between two looks at the clock, */
 const STEPS = 32;
+/** and those of work of which one step may take as long as a turn, as reading a card does. */
+export const LONG_STEPS = 1;
 
 /** A turn of long work that waits for things in between: asks now and then whether it is over. */
 class Slice {
@@ -27,10 +29,10 @@ export async function othersAreServed(): Promise<void> {
 }
 
 /** Runs to the end, and lets others be served every few milliseconds; gives what it returns. */
-export async function inSlices<T>(work: Iterator<unknown, T>): Promise<T> {
+export async function inSlices<T>(work: Iterator<unknown, T>, steps = STEPS): Promise<T> {
   const slice = new Slice();
   for (;;) {
-    for (let i = 0; i < STEPS; i += 1) {
+    for (let i = 0; i < steps; i += 1) {
       const step = work.next();
       if (step.done) return step.value;
     }

@@ -50,6 +50,18 @@ function skillProse(skill: JsonObject): SkillProse {
   };
 }
 
+/** What one might ask, by the card's author. */
+export function examplesIn({ json }: Card): readonly string[] {
+  const examples = objectsIn(json, "skills").flatMap((skill) => {
+    const listed = skill.members.get("examples");
+    return listed?.kind === "array" ? listed.items : [];
+  });
+  return examples
+    .filter((each) => each.kind === "string")
+    .slice(0, PROSE.examples)
+    .map((each) => cleanProse(each.value, PROSE.exampleLength));
+}
+
 function word(json: JsonObject, name: string, maxLength: number): string {
   return cleanProse(textIn(json, name) ?? "", maxLength);
 }

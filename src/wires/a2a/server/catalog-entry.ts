@@ -6,11 +6,8 @@
  * knows the agent. All prose is cleaned: a model reads it.
  */
 import { createHash } from "node:crypto";
-import { objectsIn, readCard } from "../../../directory/cards/card.ts";
-import { cleanProse } from "../../../directory/cards/prose.ts";
 import type { DirectoryEntry } from "../../../core/directory.ts";
 import { shownCardOf } from "../../../directory/shown-card.ts";
-import { CATALOG } from "./limits.ts";
 
 const CARD_TYPE = "application/a2a-agent-card+json";
 
@@ -32,8 +29,8 @@ export interface CatalogEntry {
 export function catalogEntry(entry: DirectoryEntry): CatalogEntry | undefined {
   const { card, url, verification, tier } = entry;
   if (!card) return undefined;
-  const { name, description, version, skills } = shownCardOf(card).prose;
-  const queries = queriesIn(card.text);
+  const { prose, examples } = shownCardOf(card);
+  const { name, description, version, skills } = prose;
   return {
     identifier: identifierOf(url),
     displayName: name,
@@ -43,7 +40,7 @@ export function catalogEntry(entry: DirectoryEntry): CatalogEntry | undefined {
     version,
     tags: [...new Set(skills.flatMap(({ tags }) => tags))],
     capabilities: skills.map(({ id }) => id),
-    ...(queries.length > 0 && { representativeQueries: queries }),
+    ...(examples.length > 0 && { representativeQueries: examples }),
     ...(verification && { updatedAt: new Date(verification.atMs).toISOString() }),
     metadata: { agentUrl: url, tier },
   };
@@ -55,18 +52,4 @@ export function identifierOf(agentUrl: string): string {
   const path = pathname.replaceAll(/[^A-Za-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
   const own = createHash("sha256").update(agentUrl).digest("hex").slice(0, 8);
   return `urn:air:${host}:a2a:${[path.slice(0, 64), own].filter(Boolean).join("-")}`;
-}
-
-/** Example queries by the card's author. */
-function queriesIn(text: string): readonly string[] {
-  const reading = readCard(text);
-  if (!reading.ok) return [];
-  const examples = objectsIn(reading.card.json, "skills").flatMap((skill) => {
-    const listed = skill.members.get("examples");
-    return listed?.kind === "array" ? listed.items : [];
-  });
-  return examples
-    .filter((each) => each.kind === "string")
-    .slice(0, CATALOG.queries)
-    .map((each) => cleanProse(each.value, CATALOG.queryLength));
 }

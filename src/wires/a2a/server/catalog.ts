@@ -1,11 +1,14 @@
 /**
  * The directory as a registry of Agentic Resource Discovery (ARD, draft 0.9): the catalog under its
  * old name and its new one, `POST /search`, and one entry by its name. It knows no other registry
- * and refers to none; `federation` is taken and changes nothing.
+ * and refers to none; `federation` is taken and changes nothing. Entries are made, named and
+ * written in short turns: there may be thousands, and reading a card takes milliseconds.
  */
 import { z } from "zod";
 import { invalidArgument, RollcallError } from "../../../core/errors.ts";
+import type { DirectoryEntry } from "../../../core/directory.ts";
 import type { DirectoryService } from "../../../directory/directory.ts";
+import { inSlices, LONG_STEPS } from "../../../machine/slices.ts";
 import { TABLE } from "../../../operations/table.ts";
 import type { HttpContext, Route } from "../../route.ts";
 import { catalogEntry, identifierOf, type CatalogEntry } from "./catalog-entry.ts";
@@ -55,11 +58,11 @@ export function catalogRoutes({ directory }: CatalogOptions): readonly Route[] {
       url: `${origin}/`,
       description: "Finds the agents of this directory by what they are good at",
     };
-    return c.json({
-      specVersion: "1.0",
-      host: { displayName: "Rollcall", identifier: host },
-      entries: [registry, ...entries.flatMap((entry) => catalogEntry(entry) ?? [])],
-    });
+    const about = { specVersion: "1.0", host: { displayName: "Rollcall", identifier: host } };
+    const texts = await inSlices(writtenOf(entries), LONG_STEPS);
+    const listed = [JSON.stringify(registry), ...texts].join(",");
+    const body = `${JSON.stringify(about).slice(0, -1)},"entries":[${listed}]}`;
+    return c.body(body, 200, { "Content-Type": "application/json" });
   };
   return [
     { method: "GET", path: "/.well-known/ai-catalog.json", access, handle: manifest },
@@ -73,10 +76,45 @@ export function catalogRoutes({ directory }: CatalogOptions): readonly Route[] {
 async function entryOf(c: HttpContext, directory: CatalogOptions["directory"]): Promise<Response> {
   const wanted = c.req.param("identifier") ?? "";
   const { entries } = await directory.list({});
-  const entry = entries.find(({ url }) => identifierOf(url) === wanted);
+  const entry = await inSlices(seek(entries, wanted));
   const found = entry && catalogEntry(entry);
   if (!found) throw new RollcallError("NOT_FOUND", `no entry ${wanted.slice(0, 256)}`);
   return c.json(found);
+}
+
+function* writtenOf(entries: readonly DirectoryEntry[]): Generator<void, readonly string[]> {
+  const texts: string[] = [];
+  for (const entry of entries) {
+    const made = catalogEntry(entry);
+    if (made) texts.push(JSON.stringify(made));
+    yield;
+  }
+  return texts;
+}
+
+function* sift(
+  entries: readonly DirectoryEntry[],
+  filter: Filter,
+): Generator<void, readonly CatalogEntry[]> {
+  const found: CatalogEntry[] = [];
+  for (const entry of entries) {
+    const made = catalogEntry(entry);
+    if (made && fits(made, filter)) found.push(made);
+    yield;
+  }
+  return found;
+}
+
+/** The one of this name, which is made anew for each. */
+function* seek(
+  entries: readonly DirectoryEntry[],
+  wanted: string,
+): Generator<void, DirectoryEntry | undefined> {
+  for (const entry of entries) {
+    if (identifierOf(entry.url) === wanted) return entry;
+    yield;
+  }
+  return undefined;
 }
 
 function explore(): never {
@@ -86,9 +124,7 @@ function explore(): never {
 async function search(c: HttpContext, directory: CatalogOptions["directory"]): Promise<Response> {
   const { query, pageSize, pageToken } = await bodyOf(c);
   const { entries } = await directory.list({ q: query.text });
-  const found = entries
-    .flatMap((entry) => catalogEntry(entry) ?? [])
-    .filter((entry) => fits(entry, query.filter));
+  const found = await inSlices(sift(entries, query.filter), LONG_STEPS);
   const page = found.slice(pageToken, pageToken + pageSize);
   const end = pageToken + page.length;
   const source = `${new URL(c.req.url).origin}/`;

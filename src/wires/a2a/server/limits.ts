@@ -9,7 +9,4 @@ export const CATALOG = {
   /** Keys of a filter, and values of a key. */
   filters: 16,
   values: 64,
-  /** How many of an agent's own examples a registry should show. */
-  queries: 5,
-  queryLength: 256,
 } as const;
