@@ -180,6 +180,8 @@ export const AUDIT = {
   trimmedMs: 1 * HOUR,
   /** Callers and actions that are told apart within that time; the rest is one entry together. */
   denials: 1_000,
+  /** The same of one principal, which may choose its peers: 12 entries a minute at the worst. */
+  denialsOfOne: 5,
   /** The same of callers that nobody knows: at most 4,800 entries a day, of all of them. */
   strangersMs: 1 * HOUR,
   strangers: 100,

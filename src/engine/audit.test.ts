@@ -72,6 +72,41 @@ describe("denials", () => {
     expect((await all()).map(({ count }) => count).join("")).toMatch(/^(112|121|211)$/);
   });
 
+  test("of one principal by ever other peers are a few entries, and hide no other's", async () => {
+    const from = (name: string, peer: string) =>
+      audit.denied({ by: namedBy(name, "http", peer), action: "task.create", target: "" }, "no");
+    for (let i = 0; i < 5_000; i += 1) from("token:ann", `2001:db8::${i.toString(16)}`);
+    from("token:bob", "10.0.0.9");
+    const byOf = async (name: string) => (await audit.list({ limit: 10_000, by: name })).entries;
+    const anns = await byOf("token:ann");
+    expect(anns).toHaveLength(AUDIT.denialsOfOne + 1);
+    expect(anns.map(({ count }) => count).toSorted((a, b) => b - a)).toEqual([
+      5_000 - AUDIT.denialsOfOne,
+      ...Array.from({ length: AUDIT.denialsOfOne }, () => 1),
+    ]);
+    expect(anns).toContainEqual(
+      expect.objectContaining({
+        by: { principal: "token:ann", wire: "", peer: "" },
+        action: "",
+        reason: "more wires, peers and actions of this caller than are told apart",
+      }),
+    );
+    expect(await byOf("token:bob")).toMatchObject([{ by: { peer: "10.0.0.9" }, count: 1 }]);
+    // The next minute begins anew.
+    await clock.advance(AUDIT.countedMs);
+    from("token:ann", "10.0.0.1");
+    expect(await byOf("token:ann")).toContainEqual(
+      expect.objectContaining({ by: { principal: "token:ann", wire: "http", peer: "10.0.0.1" } }),
+    );
+  });
+
+  test("of one principal on this machine are one kind, by whatever loopback address", async () => {
+    for (const peer of ["127.0.0.1", "127.0.0.2", "::ffff:127.0.0.3", "::1"]) {
+      audit.denied({ by: namedBy("token:ann", "http", peer), action: "a", target: "" }, "no");
+    }
+    expect(await all()).toMatchObject([{ by: { peer: "127.0.0.1" }, count: 4 }]);
+  });
+
   test("of strangers are counted for an hour, a hundred kinds of them", async () => {
     const stranger = (peer: number, reason = "no token") =>
       audit.denied(

@@ -4,7 +4,8 @@
  *
  *   done    goes with the batch of the events that it brought about, in one commit
  *   denied  is written within a second, and what repeats it is counted and written after a minute:
- *           a flood of one caller is two entries a minute, and no caller waits for it. Strangers
+ *           a flood of one caller is two entries a minute, and no caller waits for it. One that
+ *           comes from ever other peers is twelve: the rest of a minute is one entry. Strangers
  *           are counted for an hour, so that they cannot push out what is known of others
  *
  * Denials that are counted but not written yet are lost in a crash; readers see them before that.
@@ -15,6 +16,7 @@ import type { Clock } from "../core/clock.ts";
 import { asLine } from "../core/fields.ts";
 import { AUDIT } from "../core/limits.ts";
 import { NOBODY } from "../core/principals.ts";
+import { isLoopback } from "../net/loopback.ts";
 import type { Streams } from "../log/streams.ts";
 import type { StreamWriter } from "./batch.ts";
 import { Denials } from "./denials.ts";
@@ -55,7 +57,7 @@ export class Audit implements StreamWriter {
   readonly #options: AuditOptions;
   readonly #startedAtMs: number;
   #gathering: string[] = [];
-  /** By caller, as the log has it, and action. */
+  /** By wire, peer, principal and action. */
   readonly #denials: Denials;
   /** The same of callers that nobody knows, also by the reason. */
   readonly #strangers: Denials;
@@ -74,8 +76,8 @@ export class Audit implements StreamWriter {
     this.#trimmedAtMs = this.#startedAtMs;
     const { clock } = options;
     const onEnd = () => void this.#write();
-    const { countedMs, denials: most, strangersMs, strangers } = AUDIT;
-    this.#denials = new Denials({ clock, countedMs, most, onEnd });
+    const { countedMs, denials: most, denialsOfOne: mostOfOne, strangersMs, strangers } = AUDIT;
+    this.#denials = new Denials({ clock, countedMs, most, mostOfOne, onEnd });
     this.#strangers = new Denials({ clock, countedMs: strangersMs, most: strangers, onEnd });
   }
 
@@ -119,13 +121,15 @@ export class Audit implements StreamWriter {
   denied({ by, action, target }: AuditedAct, reason: string): void {
     if (this.#isClosed) return;
     const isStranger = by.principal === NOBODY;
+    // A caller of this machine may come from any address of the loopback range.
+    const peer = isLoopback(by.peer) ? "127.0.0.1" : by.peer;
     const facts = {
-      by: recorded(by),
+      by: { ...recorded(by), peer },
       action,
       target: asLine(target, AUDIT.targetLength),
       reason: asLine(reason, AUDIT.reasonLength),
     };
-    const kind = `${by.text}\n${action}`;
+    const kind = `${by.wire},${peer},${by.principal.name}\n${action}`;
     const isFirst = isStranger
       ? this.#strangers.add(`${kind}\n${facts.reason}`, facts)
       : this.#denials.add(kind, facts);

@@ -13,6 +13,8 @@ export interface DenialsOptions {
   readonly countedMs: number;
   /** Kinds that are told apart within that time; the rest is one entry. */
   readonly most: number;
+  /** The same of one principal, whose rest is an entry with its name; as many unless told. */
+  readonly mostOfOne?: number;
   /** The window is over: what was counted can be taken. */
   readonly onEnd: () => void;
 }
@@ -27,9 +29,16 @@ const THE_REST: DenialFacts = {
   reason: "more callers than are told apart",
 };
 
+function restOf(principal: string): DenialFacts {
+  const reason = "more wires, peers and actions of this caller than are told apart";
+  return { ...THE_REST, by: { principal, wire: "", peer: "" }, reason };
+}
+
 export class Denials {
   readonly #options: DenialsOptions;
   readonly #byKind = new Map<string, Denial>();
+  /** How many of them each principal has, by its name. */
+  readonly #kindsOf = new Map<string, number>();
   #stopCounting: () => void = () => undefined;
 
   constructor(options: DenialsOptions) {
@@ -38,8 +47,7 @@ export class Denials {
 
   /** Whether it is the first of its kind. */
   add(kind: string, facts: DenialFacts): boolean {
-    const isFull = this.#byKind.size >= this.#options.most && !this.#byKind.has(kind);
-    const key = isFull ? "" : kind;
+    const { key, shown } = this.#toldApart(kind, facts);
     const atMs = this.#options.clock.wallMs();
     const known = this.#byKind.get(key);
     if (known) {
@@ -48,13 +56,23 @@ export class Denials {
       return false;
     }
     if (this.#byKind.size === 0) this.#begin();
-    this.#byKind.set(key, {
-      ...(isFull ? THE_REST : facts),
-      atMs,
-      outcome: "denied",
-      count: 1,
-    });
+    this.#byKind.set(key, { ...shown, atMs, outcome: "denied", count: 1 });
+    const { principal } = facts.by;
+    this.#kindsOf.set(principal, (this.#kindsOf.get(principal) ?? 0) + 1);
     return true;
+  }
+
+  /** As it is, or, where there are too many kinds, as the rest of its principal or of all. */
+  #toldApart(kind: string, facts: DenialFacts): { key: string; shown: DenialFacts } {
+    const { most, mostOfOne = most } = this.#options;
+    const { principal } = facts.by;
+    if (this.#byKind.has(kind)) return { key: kind, shown: facts };
+    const isOwnFull = (this.#kindsOf.get(principal) ?? 0) >= mostOfOne;
+    // No kind begins so: first comes the wire.
+    const key = isOwnFull ? `\n${principal}` : kind;
+    const isFull = this.#byKind.size >= most && !this.#byKind.has(key);
+    if (isFull) return { key: "", shown: THE_REST };
+    return { key, shown: isOwnFull ? restOf(principal) : facts };
   }
 
   get untaken(): readonly AuditEntry[] {
@@ -78,6 +96,7 @@ export class Denials {
     this.#stopCounting = clock.after(countedMs, () => {
       onEnd();
       this.#byKind.clear();
+      this.#kindsOf.clear();
     });
   }
 }
