@@ -7,7 +7,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { z } from "zod";
 import type { By } from "../../core/by.ts";
 import { messageFor, RollcallError } from "../../core/errors.ts";
-import { ACCESS, onPolicyChange } from "../../operations/access.ts";
+import { ACCESS, onPolicyChange, type Permit } from "../../operations/access.ts";
 import type { OperationCall, Operation, OperationServices } from "../../operations/operation.ts";
 import { parse } from "../../operations/parse.ts";
 import { servicesFor } from "../../operations/sight.ts";
@@ -119,11 +119,11 @@ function streamOf(
     const { by } = c.env;
     /** What the stream was let in by; asked again, what is denied later ends it. */
     const rights: Parameters<Permit>[] = [[by, live.access, input]];
-    const ask = () => rights.forEach((right) => permit(...right));
+    const ask = () => rights.forEach((right) => services.permit(...right));
     ask();
     const check = onPolicyChange(services.engine, ask);
     const keep: Permit = (...right) => {
-      permit(...right);
+      services.permit(...right);
       rights.push(right);
     };
     const seen = servicesFor({ ...services, permit: keep }, by);
