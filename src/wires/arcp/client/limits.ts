@@ -24,6 +24,8 @@ export const ARCP_CLIENT = {
   /** Between tries to connect again: at once for a restart, bounded for a long absence. */
   firstRetryMs: 100,
   lastRetryMs: 5_000,
+  /** A connection that held this long was a good one: after it the first try comes at once. */
+  heldMs: 1_000,
   /** A runtime that has not noticed yet that the old connection is gone refuses to resume. */
   resumeTries: 5,
   /** A runtime that pings is gone when this many of its intervals were silent. */

@@ -68,6 +68,29 @@ describe("a connection that is lost", () => {
     expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 5000]);
   });
 
+  test("is tried again after longer and longer, too, while each is over at once", async () => {
+    const { runtime, runtimes, clock } = await scene();
+    runtime.link.cut();
+    const atMs: number[] = [];
+    for (let tries = 1; tries <= 5; tries += 1) {
+      while (runtimes.length === tries) await clock.advance(50);
+      atMs.push(clock.monotonicMs());
+      runtimes[tries]?.welcome();
+      await quiet();
+      runtimes[tries]?.link.cut();
+      await quiet();
+    }
+    const waits = atMs.slice(1).map((each, i) => each - (atMs[i] ?? 0));
+    expect(waits).toEqual([100, 200, 400, 800]);
+    while (runtimes.length === 6) await clock.advance(50);
+    runtimes[6]?.welcome();
+    await clock.advance(1_000);
+    runtimes[6]?.link.cut();
+    await quiet();
+    // One that held for a while is made again at once.
+    expect(runtimes).toHaveLength(8);
+  });
+
   test("whose session is gone becomes another: jobs are found by their history", async () => {
     const set = await scene();
     const [job, gone] = [await submitted(set, J1), await submitted(set, J2)];

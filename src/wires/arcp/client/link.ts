@@ -6,7 +6,8 @@
  *        └── refused ──▶ dead ◀───────────────┘ refused for good, or nothing to dial
  *
  * Between tries it waits longer and longer, with some chance in it, so that a thousand clients of
- * a runtime that restarts do not come back in the same instant.
+ * a runtime that restarts do not come back in the same instant. A connection that ends right after
+ * its welcome is such a try, too: a runtime may take each and let it go.
  */
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
@@ -45,6 +46,9 @@ export class Link {
   #waiting: (() => void)[] = [];
   #dead: RollcallError | undefined;
   #losesLiveEvents = false;
+  /** To connect again, since a connection held for a while. */
+  #tries = 0;
+  #welcomedMs = 0;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -107,6 +111,7 @@ export class Link {
     const session = sessionOf(welcome);
     this.#losesLiveEvents = session.losesLiveEvents;
     this.#connection = connection;
+    this.#welcomedMs = clock.monotonicMs();
     onLive(session, resume !== undefined && welcome.sessionId === resume.sessionId);
     // Frames of the same turn as the welcome.
     const came = early;
@@ -118,6 +123,8 @@ export class Link {
   #lost(reason: string): void {
     if (this.#dead) return;
     this.#connection = undefined;
+    const heldMs = this.#options.clock.monotonicMs() - this.#welcomedMs;
+    if (heldMs >= ARCP_CLIENT.heldMs) this.#tries = 0;
     this.#options.onLost(reason);
     if (this.#options.mayRedial) void this.#reconnect();
     else this.#die(new RollcallError("UNAVAILABLE", reason));
@@ -129,8 +136,9 @@ export class Link {
     let resume = resumption();
     let refusals = 0;
     try {
-      for (let tries = 0; ; tries += 1) {
-        const delayMs = tries === 0 ? 0 : backOff(tries - 1, ARCP_CLIENT, random);
+      for (;;) {
+        const delayMs = this.#tries === 0 ? 0 : backOff(this.#tries - 1, ARCP_CLIENT, random);
+        this.#tries += 1;
         if (delayMs > 0) await pause(clock, delayMs, this.#stop.signal);
         try {
           return await this.#connect(resume);

@@ -1,15 +1,18 @@
 /** §4.5: a client that does not read, or does not acknowledge. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { codeOf } from "../../../core/errors.ts";
 import { quiet } from "../../../../test/support/engine/fixture.ts";
 import { ENGINE } from "../../../core/limits.ts";
 import type { Run } from "../../../jobs/run.ts";
+import { memoryStore, MemoryMedium } from "../../../log/memory/store.ts";
 import { OUTPUT } from "./session-limits.ts";
+import type { TransportEnding } from "./transport.ts";
 import {
   play,
   type HelloOptions,
   type Play,
   type PlayOptions,
+  type TestPeer,
 } from "../../../../test/support/arcp/fixture.ts";
 import { LIBRARY } from "../../../core/by.ts";
 
@@ -41,6 +44,19 @@ function say({ runtime, run }: Play & { readonly run: Run }, count: number, size
     const text = `${i} `.padEnd(size, "x");
     runtime.jobs.events.tell(run, { kind: "thought", body: { text } });
   }
+}
+
+/** As a socket does: the end of a connection comes later than its `close`. Gives all endings. */
+function closesLate({ wire }: TestPeer): readonly TransportEnding[] {
+  const endings: TransportEnding[] = [];
+  wire.close = (ending: TransportEnding) => {
+    endings.push(ending);
+    const over = () => wire.listener?.onClosed(ending);
+    // A loop shall fail the test, and not hang it.
+    if (endings.length === 100) over();
+    else if (endings.length === 1) setImmediate(over);
+  };
+  return endings;
 }
 
 test("what a client does not read waits in the journal, and none is lost", async () => {
@@ -157,6 +173,50 @@ test("a session that is gone leaves nothing behind once its jobs are forgotten",
   await clock.advance(700_000);
   expect(runtime.stats()).toMatchObject({ sessions: 0, jobs: 0 });
   expect([...medium.streams.keys()]).toEqual([]);
+});
+
+test("forgotten events end a resume once: the next is refused, other jobs are found", async () => {
+  const scene = await stage({ limits: { finished: 0 } });
+  const { peer } = scene;
+  const { job_id } = await peer.submit("endless");
+  peer.lose();
+  say(scene, 3);
+  end(scene);
+  await quiet();
+  await scene.clock.advance(1_000);
+  expect(scene.runtime.stats().jobs).toBe(1);
+  const resume = { session_id: peer.sessionId ?? "", resume_token: peer.token, last_event_seq: 0 };
+  const next = scene.connect();
+  const endings = closesLate(next);
+  expect((await next.hello({ resume })).type).toBe("session.welcome");
+  await quiet();
+  expect(endings).toEqual([{ code: 1013, reason: "events were dropped before they were read" }]);
+  const refused = await scene.connect().hello({ resume: { ...resume, resume_token: next.token } });
+  expect(refused.payload["code"]).toBe("RESUME_WINDOW_EXPIRED");
+  const other = await scene.open();
+  other.send("job.subscribe", { job_id, history: true });
+  await quiet();
+  expect(other.last("job.subscribed").payload["current_status"]).toBe("running");
+});
+
+test("a disk that fails while a client catches up ends its connection once", async () => {
+  const store = memoryStore({ medium: new MemoryMedium(), shared: false });
+  const scene = await stage({ store });
+  const { peer } = scene;
+  peer.lose();
+  say(scene, 3);
+  await quiet();
+  const resume = { session_id: peer.sessionId ?? "", resume_token: peer.token, last_event_seq: 0 };
+  const [bad, good] = [scene.connect(), scene.connect()];
+  const endings = closesLate(bad);
+  const reading = vi.spyOn(store.streams, "read").mockImplementation(() => {
+    throw new Error("input/output error");
+  });
+  await bad.hello({ resume });
+  expect(endings).toEqual([{ code: 1013, reason: "the disk failed" }]);
+  reading.mockRestore();
+  await good.hello({ resume: { ...resume, resume_token: bad.token } });
+  expect(good.stream.map(({ event_seq }) => event_seq)).toEqual([1, 2, 3]);
 });
 
 test("an agent that outruns the disk is slowed down, or stopped if it does not wait", async () => {

@@ -22,8 +22,16 @@ export interface NumberedFrame {
 /** The frames after a number, from the disk, through another number. */
 export type ReadFrames = (after: number, through: number) => AsyncIterable<NumberedFrame>;
 
+export interface SessionOutputOptions {
+  readonly read: ReadFrames;
+  /** A frame is no longer on the disk: nobody can be sent what follows the one before it. */
+  readonly onLost: (seq: number) => void;
+  readonly durable: number;
+}
+
 export class SessionOutput {
   readonly #read: ReadFrames;
+  readonly #onLost: (seq: number) => void;
   /** The number of the last frame that is durable. */
   durable: number;
   /** Of the last one that was handed to the transport. */
@@ -31,8 +39,9 @@ export class SessionOutput {
   #transport: Transport | undefined;
   #isReading = false;
 
-  constructor(read: ReadFrames, durable: number) {
+  constructor({ read, onLost, durable }: SessionOutputOptions) {
     this.#read = read;
+    this.#onLost = onLost;
     this.durable = durable;
   }
 
@@ -89,9 +98,13 @@ export class SessionOutput {
         }
       }
     } catch (error) {
+      if (this.#transport !== transport) return;
       const isGone = codeOf(error) === "OUT_OF_RANGE";
       const reason = isGone ? "events were dropped before they were read" : "the disk failed";
-      if (this.#transport === transport) transport.close({ code: 1013, reason });
+      // A socket ends later than its close; until then this would read and fail again and again.
+      this.detach();
+      if (isGone) this.#onLost(this.sent + 1);
+      transport.close({ code: 1013, reason });
     }
   }
 

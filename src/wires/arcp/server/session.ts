@@ -85,7 +85,11 @@ export class LiveSession implements Owner, StreamWriter {
     this.id = entry.session.id;
     this.principal = entry.session.principal;
     this.stream = sessionStream(this.id);
-    this.output = new SessionOutput((after, through) => this.#frames(after, through), entry.seq);
+    this.output = new SessionOutput({
+      read: (after, through) => this.#frames(after, through),
+      onLost: (seq) => (this.oldest = Math.max(this.oldest, seq + 1)),
+      durable: entry.seq,
+    });
   }
 
   /** Found on the disk at the start of a term. */
