@@ -135,11 +135,12 @@ export class JobHandle implements AsyncDisposable {
 
   /** @internal */
   take({ event, body, ts = "", eventSeq: seq = 0 }: EventMessage, bytes: number): void {
+    const isOfHistory = !isNotice(event);
     if (this.#known > 0) {
-      this.#known -= 1;
+      if (isOfHistory) this.#known -= 1;
       return;
     }
-    this.#received += 1;
+    if (isOfHistory) this.#received += 1;
     // A kind that nobody knows, or a body that says nothing.
     if (event === undefined || this.#isOver) return;
     if (event.kind === "result_chunk") this.#result.take(event.body);
@@ -168,6 +169,11 @@ export class JobHandle implements AsyncDisposable {
     this.#queue.end(error.code === "CANCELLED" ? undefined : error);
     this.#reject(error);
   }
+}
+
+/** To this session alone, because it lags: it stands in no history of the job. */
+function isNotice(event: EventMessage["event"]): boolean {
+  return event?.kind === "status" && event.body.phase === "back_pressure";
 }
 
 /** A text that is declared as JSON and is not stays a text. */

@@ -98,6 +98,12 @@ describe("a connection that is lost", () => {
     set.runtime.event(J1, 1);
     set.runtime.event(J2, 2);
     set.runtime.event(J1, 3);
+    // It stands in no history.
+    const lag = {
+      kind: "status",
+      body: { phase: "back_pressure", message: "1001 events are not acknowledged" },
+    };
+    set.runtime.event(J1, 4, { ...log(""), ...lag });
     await quiet();
     set.runtime.link.cut();
     await quiet();
