@@ -10,6 +10,7 @@ import { jobAgent, listJobAgents } from "../jobs/agents.ts";
 import { followJob } from "../jobs/follow.ts";
 import { inputOf, leaseOf, parseBudgetFlag, parseGrant } from "../jobs/inputs.ts";
 import { connectRuntime, isRuntimeUrl, jobFlags, type RuntimeFlags } from "../jobs/runtime.ts";
+import { clean } from "../terminal/clean.ts";
 
 interface Flags extends RuntimeFlags {
   readonly lease?: readonly LeaseShape[];
@@ -79,7 +80,7 @@ export const run = buildCommand<Flags, [string?, string?], Context>({
       ...(maxRuntime !== undefined && { maxRuntimeSec: Math.max(1, Math.ceil(maxRuntime / 1000)) }),
       ...(key !== undefined && { idempotencyKey: key }),
     });
-    if (flags.detach === true) return await this.out.line(job.id);
+    if (flags.detach === true) return await this.out.line(clean(job.id));
     if (flags.follow === true || !this.err.isTerminal)
       await note(this, `job ${job.id} on ${job.agent}`);
     await followJob(this, job, {

@@ -62,7 +62,7 @@ export async function tellEnd(context: Context, end: JobEnd, isJson: boolean): P
   }
   if (end.status === "success") return printResult(context, end.result);
   const { code = "", message = "" } = end.error ?? {};
-  const why = [code, clean(message)].filter(Boolean).join(": ");
+  const why = [clean(code), clean(message)].filter(Boolean).join(": ");
   const how = { error: "failed", cancelled: "was cancelled", timed_out: "ran out of time" };
   const said = `the job ${how[end.status]}${why === "" ? "" : `: ${why}`}`;
   await err.line(`${err.paint("red", "error:")} ${said}`);
