@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ReceivedEvent } from "../../wires/arcp/client/types.ts";
+import type { LeaseShape, ReceivedEvent } from "../../wires/arcp/client/types.ts";
 import { readEvent } from "../../core/jobs/event-reading.ts";
 import { amountOf } from "../../core/jobs/decimal.ts";
 import { Gauges, gaugeSentence } from "./gauges.ts";
@@ -11,9 +11,13 @@ function event(kind: string, body: Readonly<Record<string, unknown>>): ReceivedE
 }
 
 function gauges(...events: readonly ReceivedEvent[]): Gauges {
-  const all = new Gauges(new Map([["USD", amountOf("2.50") ?? 0n]]));
+  const all = gaugesOf("2.50");
   for (const each of events) all.take(each);
   return all;
+}
+
+function gaugesOf(left: string, lease: LeaseShape = {}): Gauges {
+  return new Gauges({ budget: new Map([["USD", amountOf(left) ?? 0n]]), lease });
 }
 
 test("the bar shows how far it is, and never more than all", () => {
@@ -33,6 +37,12 @@ test("costs are taken off the budget, exactly; what the runtime says is left cou
   expect(gauges(cost, told).budget(4)).toEqual(["USD [██░░] 1.25 of 2.5 left"]);
   const over = event("metric", { name: "cost.x", value: 2.62, unit: "USD" });
   expect(gauges(over).budget(4)).toEqual(["USD [░░░░] -0.12 of 2.5 left"]);
+});
+
+test("a job that is followed later has spent already: its lease says of how much", () => {
+  const left = (...budget: string[]) => gaugesOf("30.95", { "cost.budget": budget }).budget(5);
+  expect(left("USD:50", "EUR:1")).toEqual(["USD [███░░] 30.95 of 50 left"]);
+  expect(left("from another runtime")).toEqual(["USD [█████] 30.95 of 30.95 left"]);
 });
 
 test("what an agent says never moves a cursor", () => {

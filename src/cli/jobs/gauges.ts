@@ -1,6 +1,8 @@
 /** How far a job is and what it has left to spend, as it tells by its events. Pure. */
+import { parseBudget } from "../../core/jobs/budget.ts";
 import { amountOfNumber, amountText, type Amount } from "../../core/jobs/decimal.ts";
 import type { MetricBody, ProgressBody } from "../../core/jobs/events.ts";
+import type { JobHandle } from "../../wires/arcp/client/job.ts";
 import type { ReceivedEvent } from "../../wires/arcp/client/types.ts";
 import { clean } from "../terminal/clean.ts";
 import { truncate } from "../terminal/width.ts";
@@ -15,8 +17,13 @@ export class Gauges {
   #phase: string | undefined;
   readonly #purses = new Map<string, PurseGauge>();
 
-  constructor(budget: ReadonlyMap<string, Amount>) {
-    for (const [currency, given] of budget) this.#purses.set(currency, { given, left: given });
+  /** Of a job that is followed later `budget` is what it has left; its lease has the whole. */
+  constructor({ budget, lease }: Pick<JobHandle, "budget" | "lease">) {
+    const granted = parseBudget(lease["cost.budget"] ?? []);
+    for (const [currency, left] of budget) {
+      const whole = granted.ok ? granted.budget.get(currency) : undefined;
+      this.#purses.set(currency, { given: whole ?? left, left });
+    }
   }
 
   take(event: ReceivedEvent): void {

@@ -46,7 +46,7 @@ export class JobView implements AsyncDisposable {
     this.#context = context;
     this.#job = job;
     this.#isFollowing = isFollowing;
-    this.#gauges = new Gauges(job.budget);
+    this.#gauges = new Gauges(job);
     if (!context.err.isTerminal) return;
     this.#timer = setInterval(() => void this.#draw(), FRAME_MS);
     this.#timer.unref();
