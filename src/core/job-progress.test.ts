@@ -104,7 +104,7 @@ describe("what it asks", () => {
 
 describe("the log has it", () => {
   const logged = (events: readonly JobStreamEvent[], before: LoggedProgress = { atMs: 2000 }) =>
-    isWorthLogging(after(...events).pulse, before);
+    isWorthLogging(after(...events).pulse, purseOf(), before);
   const phase = (name: string) => said("status", { phase: name });
   const step = (current: number) => said("progress", { current, total: 100 });
 
@@ -132,12 +132,24 @@ describe("the log has it", () => {
     expect(logged([asks, step(1)], asked)).toBe(true);
   });
 
+  test("at a budget that is used up, and when it no longer is", () => {
+    const purse = purseOf("USD:1");
+    const pulse = newPulse(2000);
+    const none = { atMs: 2000 };
+    expect(isWorthLogging(pulse, purse, none)).toBe(false);
+    charge(purse, "USD", amountOf("1") ?? 0n);
+    expect(isWorthLogging(pulse, purse, none)).toBe(true);
+    const asked = { ...none, ...progressOf(pulse, purse) };
+    expect(isWorthLogging(pulse, purse, asked)).toBe(false);
+    expect(isWorthLogging(pulse, purseOf("USD:1"), asked)).toBe(true);
+  });
+
   test("once a minute, if it says anything at all", () => {
     const thought = said("thought", { text: "hm" });
     const { pulse } = after(thought);
     const atMs = pulse.lastAtMs - PROGRESS.everyMs;
-    expect(isWorthLogging(pulse, { atMs: atMs + 1 })).toBe(false);
-    expect(isWorthLogging(pulse, { atMs })).toBe(true);
+    expect(isWorthLogging(pulse, purseOf(), { atMs: atMs + 1 })).toBe(false);
+    expect(isWorthLogging(pulse, purseOf(), { atMs })).toBe(true);
   });
 
   test("as words that are bounded, whatever the job says", () => {

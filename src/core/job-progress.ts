@@ -5,7 +5,7 @@
  * way, at a question and its end, and once a minute.
  */
 import { asLine } from "./fields.ts";
-import { remainingOf, type Purse } from "./jobs/budget.ts";
+import { remainingOf, spentCurrency, type Purse } from "./jobs/budget.ts";
 import { amountText } from "./jobs/decimal.ts";
 import type { JobStreamEvent, ProgressBody, StatusBody } from "./jobs/events.ts";
 import { PROGRESS } from "./jobs/limits.ts";
@@ -104,12 +104,34 @@ export function progressOf(pulse: Pulse, purse: Purse): JobProgress {
 export type LoggedProgress = Pick<JobProgress, "question" | "phase" | "percent" | "atMs">;
 
 /** Whether the log should have it. */
-export function isWorthLogging(pulse: Pulse, logged: LoggedProgress): boolean {
-  if (phaseOf(pulse) !== logged.phase) return true;
-  if ((pulse.asks !== undefined) !== (logged.question?.rule.startsWith(ASKS) ?? false)) return true;
+export function isWorthLogging(pulse: Pulse, purse: Purse, logged: LoggedProgress): boolean {
+  if (phaseOf(pulse) !== logged.phase || asksAnew(pulse, purse, logged)) return true;
   const step = Math.floor((percentOf(pulse) ?? 0) / PROGRESS.stepPercent);
   if (step !== Math.floor((logged.percent ?? 0) / PROGRESS.stepPercent)) return true;
   return pulse.lastAtMs - logged.atMs >= PROGRESS.everyMs;
+}
+
+type LoggedQuestion = Pick<JobProgress, "question">;
+
+/** Whether it asks, or asks no longer, as the log does not have it yet. */
+function asksAnew(pulse: Pulse, purse: Purse, { question }: LoggedQuestion): boolean {
+  if (pulse.asks) return question?.rule.startsWith(ASKS) !== true;
+  const spent = spentCurrency(purse);
+  return question?.value.text !== (spent === undefined ? undefined : budgetQuestion(spent));
+}
+
+/** What is left of its budget changed; whether the log should have that soon. */
+export function feelBudget(pulse: Pulse, { purse, logged, nowMs }: BudgetChange): boolean {
+  if (spentCurrency(purse) === undefined) pulse.brokeSinceMs = undefined;
+  else pulse.brokeSinceMs ??= nowMs;
+  return asksAnew(pulse, purse, logged ?? {});
+}
+
+export interface BudgetChange {
+  readonly purse: Purse;
+  /** Its progress as last logged. */
+  readonly logged: LoggedQuestion | undefined;
+  readonly nowMs: number;
 }
 
 function phaseOf({ doing, asks }: Pulse): string | undefined {
@@ -194,12 +216,16 @@ export function jobQuestionOf(pulse: Pulse, purse: Purse): Judgement<ReportedQue
     const value = { kind, text: asked, sinceMs, ...(options.length > 0 && { options }) };
     return { value, rule: asLine(`${ASKS}${phase}`, PROGRESS.textLength) };
   }
-  const spent = [...remainingOf(purse)].find(([, left]) => left <= 0n)?.[0];
-  if (spent === undefined || !(purse.granted.get(spent) ?? 0n)) return undefined;
+  const spent = spentCurrency(purse);
+  if (spent === undefined) return undefined;
   pulse.brokeSinceMs ??= pulse.lastAtMs;
-  const asked = `its budget in ${spent} is used up: cancel it, or let it end`;
-  const value = { kind: "budget", text: asked, sinceMs: pulse.brokeSinceMs } as const;
+  const sinceMs = pulse.brokeSinceMs;
+  const value = { kind: "budget", text: budgetQuestion(spent), sinceMs } as const;
   return { value, rule: "its remaining budget" };
+}
+
+function budgetQuestion(currency: string): string {
+  return `its budget in ${currency} is used up: cancel it, or let it end`;
 }
 
 const MAX_OPTIONS = 20;

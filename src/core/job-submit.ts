@@ -225,7 +225,7 @@ function newJob(
   };
 }
 
-const EMPTY_PURSE = { granted: new Map(), parent: undefined, isSettled: false };
+const EMPTY_PURSE = { granted: new Map(), parent: undefined, lent: undefined, isSettled: false };
 
 /** The step by which a job begins to run. */
 export function startStep(job: Job, nowMs: number): JobStep {

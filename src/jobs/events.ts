@@ -6,7 +6,7 @@
  */
 import { ITSELF } from "../core/by.ts";
 import { isErrorCode, refusalError, RollcallError } from "../core/errors.ts";
-import { feel, isWorthLogging, newPulse } from "../core/job-progress.ts";
+import { feel, feelBudget, isWorthLogging, newPulse } from "../core/job-progress.ts";
 import {
   charge,
   costOf,
@@ -100,6 +100,30 @@ export class JobEvents {
       if (each.isOver || each.entry.purse.remaining.size === 0) continue;
       term.join(each, ENTRY_WEIGHT);
       each.isBudgetDue = true;
+      this.#noticeBudget(each);
+    }
+  }
+
+  /** A budget that is used up, or no longer is, changes what the job asks of a person. */
+  #noticeBudget(run: Run): void {
+    const { pulse, purse, progress: logged } = run.entry;
+    const term = this.#options.term();
+    if (!pulse || !feelBudget(pulse, { purse, logged, nowMs: term.nowMs() })) return;
+    if (run.isQuestionDue) return;
+    run.isQuestionDue = true;
+    // The event that changed it may be one of several that are being decided together.
+    term.after(() => this.#logQuestion(run));
+  }
+
+  #logQuestion(run: Run): void {
+    run.isQuestionDue = false;
+    const { pulse, purse, progress = { atMs: run.job.startedAtMs } } = run.entry;
+    if (run.isOver || !pulse || !isWorthLogging(pulse, purse, progress)) return;
+    try {
+      this.#options.term().decide({ type: "job.progress", jobId: run.id }, ITSELF);
+    } catch (error) {
+      // Too much waits for the disk: it is told with the next thing that the job says.
+      if (!(error instanceof RollcallError)) throw error;
     }
   }
 
@@ -151,7 +175,8 @@ export class JobEvents {
     term.felt(entry.job);
     const isStep = isUrgent || event.kind === "status" || event.kind === "progress";
     if (!isStep && nowMs - (entry.progress?.atMs ?? startedAtMs) < NOTICE_MS) return;
-    if (!isWorthLogging(entry.pulse, entry.progress ?? { atMs: startedAtMs })) return;
+    const logged = entry.progress ?? { atMs: startedAtMs };
+    if (!isWorthLogging(entry.pulse, entry.purse, logged)) return;
     term.decide({ type: "job.progress", jobId: run.id }, ITSELF);
   }
 }

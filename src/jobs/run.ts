@@ -88,6 +88,8 @@ export class Run implements StreamWriter, StreamFill {
   result: ResultStream | undefined;
   /** Whether its stream has yet to learn what is left of its budget. */
   isBudgetDue = false;
+  /** Whether the log has yet to learn that what it asks changed with its budget. */
+  isQuestionDue = false;
   /** How its agent ended, until that is decided. */
   outcome: Outcome | undefined;
   oldest = 1;

@@ -12,6 +12,7 @@ import {
   remainingMetric,
   remainingOf,
   settle,
+  spentCurrency,
   type Budget,
   type Purse,
 } from "./budget.ts";
@@ -185,6 +186,27 @@ test("a child without a budget of its own spends its parent's, and stops with it
   expect(charge(sharing, "GBP", amount("1"))).toBe(false);
 });
 
+test("a budget is spent when nothing is left and no job below has any of it", () => {
+  const parent = openPurse(budget("EUR:0", "USD:2"));
+  const [first, second] = [child(parent, "USD:1"), child(parent, "USD:1")];
+  const third = child(second, "USD:1");
+  expect([parent, second, third].map(spentCurrency)).toEqual([undefined, undefined, undefined]);
+  charge(first, "USD", amount("1"));
+  settle(first);
+  settle(second);
+  // What the third has comes back to the first of them now.
+  expect(spentCurrency(parent)).toBeUndefined();
+  charge(third, "USD", amount("1"));
+  expect([parent, third].map(spentCurrency)).toEqual([undefined, "USD"]);
+  settle(third);
+  expect(spentCurrency(parent)).toBe("USD");
+  // Who has a child and spent more than all that is left is not saved by it.
+  const other = openPurse(budget("USD:2"));
+  child(other, "USD:1");
+  charge(other, "USD", amount("1.5"));
+  expect(spentCurrency(other)).toBe("USD");
+});
+
 const CURRENCIES = ["USD", "EUR"] as const;
 const aMove = tuple(constantFrom("spend", "delegate", "settle"), nat(50), nat(50), nat(1));
 
@@ -215,6 +237,8 @@ test("whatever a family of jobs does, no money appears and none is promised twic
       }
       for (const parent of jobs) checkReserved(parent, jobs);
     }
+    for (const job of jobs) settle(job);
+    for (const lent of root.lent?.values() ?? []) expect(lent).toBe(0n);
   });
   assert(holds, { numRuns: 300 });
 });

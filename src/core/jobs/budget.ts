@@ -56,6 +56,8 @@ export interface Purse {
   readonly remaining: Map<string, Amount>;
   /** Pays in currencies this purse was not granted, and gets the remainder back. */
   readonly parent: Purse | undefined;
+  /** Set aside for purses below that are not settled. Undefined where none ever was. */
+  lent: Map<string, Amount> | undefined;
   isSettled: boolean;
 }
 
@@ -71,7 +73,9 @@ export function openPurse(granted: Budget = NOTHING, above?: Purse): Purse {
   while (parent?.isSettled) ({ parent } = parent);
   const opened = parent && openChildPurse(parent, granted);
   if (opened?.ok) return opened.purse;
-  return { granted, remaining: new Map(granted), parent, isSettled: false };
+  const purse = newPurse(granted, parent);
+  lend(purse);
+  return purse;
 }
 
 /** Most jobs have no budget, and those that ended need none: they share one that never changes. */
@@ -79,8 +83,13 @@ export const NO_PURSE: Purse = {
   granted: NOTHING,
   remaining: new Map(),
   parent: undefined,
+  lent: undefined,
   isSettled: false,
 };
+
+function newPurse(granted: Budget, parent: Purse | undefined): Purse {
+  return { granted, remaining: new Map(granted), parent, lent: undefined, isSettled: false };
+}
 
 /** The remaining budget, by currency, in exact decimals. */
 export type Counters = Readonly<Record<string, string>>;
@@ -109,8 +118,21 @@ export function openChildPurse(parent: Purse, granted: Budget): ChildPurse {
     const payer = payerOf(parent, currency);
     payer?.remaining.set(currency, remainingIn(payer, currency) - amount);
   }
-  const purse = { granted, remaining: new Map(granted), parent, isSettled: false };
+  const purse = newPurse(granted, parent);
+  lend(purse);
   return { ok: true, purse };
+}
+
+/** Counts what a purse was granted as set aside above it. */
+function lend({ granted, parent }: Purse): void {
+  for (const [currency, amount] of granted) addLent(parent, currency, amount);
+}
+
+function addLent(above: Purse | undefined, currency: string, amount: Amount): void {
+  const payer = above && payerOf(above, currency);
+  if (!payer || amount === 0n) return;
+  payer.lent ??= new Map();
+  payer.lent.set(currency, (payer.lent.get(currency) ?? 0n) + amount);
 }
 
 /** Why a purse cannot set this budget aside; undefined when it can. */
@@ -137,6 +159,9 @@ export function settle(purse: Purse): void {
     const payer = payerOf(purse.parent, currency);
     payer?.remaining.set(currency, remainingIn(payer, currency) + left);
     purse.remaining.set(currency, 0n);
+    // What it set aside itself is from here on set aside above it.
+    const lent = purse.lent?.get(currency) ?? 0n;
+    addLent(purse.parent, currency, lent - (purse.granted.get(currency) ?? 0n));
   }
 }
 
@@ -177,6 +202,19 @@ export function remainingOf(purse: Purse): Budget {
 /** The first currency that is used up: it blocks everything, whatever its currency. */
 export function exhaustedCurrency(purse: Purse): string | undefined {
   for (const [currency, amount] of remainingOf(purse)) if (amount <= 0n) return currency;
+  return undefined;
+}
+
+/**
+ * The first currency of its own that a purse has spent: nothing is left, and nothing will come back
+ * of what is set aside for others below it. Or it spent even more than that leaves.
+ */
+export function spentCurrency(purse: Purse): string | undefined {
+  for (const [currency, amount] of purse.granted) {
+    if (amount === 0n) continue;
+    const left = remainingIn(purse, currency);
+    if (left < 0n || (left === 0n && !purse.lent?.get(currency))) return currency;
+  }
   return undefined;
 }
 
