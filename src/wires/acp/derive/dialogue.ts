@@ -27,6 +27,7 @@ import {
   hasTurn,
   setRunState,
   settleDoubts,
+  settleLoads,
   type AcpSession,
 } from "./session.ts";
 import { baseName, shownText } from "./shown.ts";
@@ -183,6 +184,7 @@ export class Dialogue {
     switch (method) {
       case "session/request_permission":
         if (session !== undefined) {
+          settleLoads(session);
           const ask = permissionIn(params, session.tools, this.#order);
           const pending = this.#track("agent", id, { method, sessionId, ask });
           session.asks.set(pending.key, pending);

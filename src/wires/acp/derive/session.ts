@@ -109,16 +109,23 @@ export function beginTurn(session: AcpSession, prompt: unknown): void {
 /** Frames are missing: what was open may have ended in them. */
 export function doubt(session: AcpSession): void {
   for (const key of session.prompts) session.doubted.add(key);
+  for (const key of session.loads) session.doubted.add(key);
   session.asks.clear();
   session.io.clear();
   session.tools.clear();
   session.compactions.clear();
 }
 
-/** A prompt begins or ends: those that were in doubt are over. */
-export function settleDoubts({ prompts, doubted }: AcpSession): void {
-  for (const key of doubted) prompts.delete(key);
-  doubted.clear();
+/** A prompt begins or ends: what was in doubt is over. */
+export function settleDoubts(session: AcpSession): void {
+  settleLoads(session);
+  for (const key of session.doubted) session.prompts.delete(key);
+  session.doubted.clear();
+}
+
+/** Only a turn asks for permissions: a load that was in doubt is over. */
+export function settleLoads({ loads, doubted }: AcpSession): void {
+  for (const key of doubted) loads.delete(key);
 }
 
 /** Agents leave calls open when they stop: only those declared to be in the background stay. */

@@ -78,6 +78,50 @@ test("after a gap, what was open is in doubt until the next prompt says more", (
   expect(changes.at(-1)).toBe("idle Done");
 });
 
+describe("after a gap in which the answer to a load went by,", () => {
+  const ASK = {
+    method: "session/request_permission",
+    params: { sessionId: "S", toolCall: { toolCallId: "t", title: "Run make" }, options: [] },
+  };
+
+  function loading() {
+    const session = reading();
+    const params = { sessionId: "S", cwd: "/srv/app" };
+    session.see("client", { id: 2, method: "session/load", params });
+    session.along.lost("agent");
+    expect(session.changes.at(-1)).toBe("idle Loading history");
+    return session;
+  }
+
+  test("a prompt is a turn, and a question in it is told", () => {
+    const { changes, see, update, prompt } = loading();
+    prompt(3);
+    update(TOOL);
+    expect(changes.at(-1)).toBe("reading Read a");
+    see("agent", { id: 4, ...ASK });
+    expect(changes.at(-1)).toMatch(/^waiting /);
+    see("client", { id: 4, result: { outcome: { outcome: "cancelled" } } });
+    see("agent", { id: 3, result: { stopReason: "end_turn" } });
+    expect(changes.at(-1)).toBe("idle Done");
+  });
+
+  test("a question is told, though its prompt went by, too", () => {
+    const { changes, see } = loading();
+    see("agent", { id: 4, ...ASK });
+    expect(changes.at(-1)).toMatch(/^waiting /);
+  });
+
+  test("what comes is history until then, and the answer ends it if it still comes", () => {
+    const { changes, see, update, prompt } = loading();
+    update(TOOL);
+    expect(changes.at(-1)).toBe("idle Loading history");
+    see("agent", { id: 2, result: {} });
+    expect(changes.at(-1)).toBe("idle null");
+    prompt(3);
+    expect(changes.at(-1)).toBe("thinking Thinking");
+  });
+});
+
 test("who it is and what for, without secrets", () => {
   const { along, prompt } = reading();
   prompt(2);
