@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Fact } from "./fact.ts";
+import type { PresenceState } from "./presence.ts";
 import { extend, newHistory, presentOf } from "./history.ts";
 import { fold, newSession, type HookSession } from "./session.ts";
 import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts";
@@ -8,6 +9,9 @@ import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts
 function after(...said: readonly Said[]): HookSession {
   return facts(said).reduce(fold, newSession("claude-code", "s"));
 }
+
+const seen = (session: HookSession, presence: PresenceState) =>
+  fold(session, { id: "9", order: 9e6, atMs: 9, event: "Presence", presence });
 
 const state = (session: HookSession) => session.task?.state ?? (session.isOver ? "over" : "idle");
 
@@ -63,13 +67,45 @@ describe("what each event does", () => {
 
   test("a tool whose dialog opens late asks what it was heard to ask", () => {
     const color = { tool_name: "AskUserQuestion", tool_input: { question: "Which color?" } };
-    const seen = (session: HookSession, presence: "busy" | "waiting") =>
-      fold(session, { id: "9", order: 9e6, atMs: 9, event: "Presence", presence });
     const unopened = seen(after("UserPromptSubmit", ["PreToolUse", color]), "busy");
     expect(state(unopened)).toBe("working");
     expect(seen(unopened, "waiting").question?.text).toBe("Which color?");
     const answered = after("UserPromptSubmit", ["PreToolUse", color], ["PostToolUse", color]);
     expect(seen(seen(answered, "busy"), "waiting").question).toBeUndefined();
+  });
+
+  describe("a host that is busy for long after the end of a turn, and then idle,", () => {
+    const asks: Said = ["Stop", { last_assistant_message: "Shall I commit?" }];
+    const running = { background_tasks: [{ id: "1", status: "running" }] };
+
+    test.each([
+      [asks, "input-required", "Shall I commit?"],
+      [["StopFailure", { last_assistant_message: "API Error: 400" }], "failed", "API Error: 400"],
+      [["Stop", running], "submitted", "go"],
+    ] as const)("has ended as its hook said: %j", (end, wanted, summary) => {
+      const ended = after(["UserPromptSubmit", { prompt: "go" }], end);
+      const busy = seen(ended, "busy");
+      expect(state(busy)).toBe("working");
+      const idle = seen(busy, "idle");
+      expect(idle.task).toEqual(ended.task);
+      expect([state(idle), idle.task?.summary]).toEqual([wanted, summary]);
+      expect(idle.question).toEqual(ended.question);
+      // The next turn ends in its own way.
+      expect(state(seen(seen(idle, "busy"), "answered"))).toBe("idle");
+    });
+
+    test("has forgotten it when a hook told of more", () => {
+      const busy = seen(after("UserPromptSubmit", asks), "busy");
+      for (const event of ["UserPromptSubmit", "PreToolUse", "SessionStart"] as const) {
+        expect(state(seen(fold(busy, last(facts([event]))), "idle"))).toBe("idle");
+      }
+    });
+
+    test("no longer asks what a subagent asked", () => {
+      const asked: Said = ["PermissionRequest", { ...BASH, agent_id: "a" }];
+      const busy = seen(after("UserPromptSubmit", asked, "Stop"), "busy");
+      expect(state(seen(busy, "idle"))).toBe("idle");
+    });
   });
 
   test("the end of another call of the same tool does not answer a question", () => {

@@ -48,6 +48,8 @@ export interface HookSession {
   readonly subagent?: string;
   /** A question that shows once the second source says that somebody is waited for. */
   readonly announced?: HookQuestion;
+  /** How the turn ended by its hooks, while the second source says that it goes on. */
+  readonly ending?: Pick<HookSession, "task" | "question">;
   readonly activityMs: number;
   /** The last event that a hook told. */
   readonly heard?: { readonly what: string; readonly atMs: number };
@@ -148,13 +150,14 @@ function present(session: HookSession, fact: Fact): HookSession {
       return {
         ...working(opened(isTurnOver(session) ? withoutPrompt(session) : session), fact),
         ...unopened(session),
+        ...endingOf(session),
       };
     case "waiting":
       if (isAskedByDialog(session)) return session;
       return asking(opened(session), { ...fact, ...announcedBy(session) });
     case "idle":
       return isAskedByDialog(session) || session.task?.state === "working"
-        ? resting(session)
+        ? { ...resting(session), ...session.ending }
         : session;
     case "answered":
       return stopped(session, fact);
@@ -171,6 +174,12 @@ function present(session: HookSession, fact: Fact): HookSession {
 function unopened({ question, announced }: HookSession): Partial<HookSession> {
   const next = question?.tool !== undefined && isAsking(question.tool) ? question : announced;
   return next ? { announced: next } : {};
+}
+
+/** A host is busy until the last hook at the end of its turn has run, which may take long. */
+function endingOf(session: HookSession): Partial<HookSession> {
+  const { task, question } = session;
+  return task && isTurnOver(session) ? { ending: { task, ...(question && { question }) } } : {};
 }
 
 /** The next activity belongs to another turn than the last question. */
@@ -291,7 +300,7 @@ function withoutTask(session: HookSession): HookSession {
 
 function withoutQuestion(session: HookSession): HookSession {
   const { question: _question, toolUseId: _call, subject: _subject, ...others } = session;
-  const { subagent: _subagent, announced: _announced, ...rest } = others;
+  const { subagent: _subagent, announced: _announced, ending: _ending, ...rest } = others;
   return rest;
 }
 

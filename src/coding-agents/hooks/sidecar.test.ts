@@ -238,6 +238,12 @@ describe("a second source", () => {
     nowMs += 2100;
     attending.look();
     expect(state()).toBe("working");
+    // Another program's hook ran at the end of the turn: that was all.
+    nowMs += 3000;
+    says("idle");
+    attending.look();
+    expect(status()?.task).toMatchObject({ state: "input-required", summary: "Shall I go on?" });
+    expect(attending.isQuiet).toBe(true);
   });
 
   test("is asked every 2 s only where it does not speak by itself", () => {
