@@ -186,6 +186,8 @@ describe("hooks lost, doubled and late do not outlive", () => {
         ["Stop", atRest(turn)],
         ["StopFailure", /^PROBLEM/],
         ["Interrupt", atRest(turn)],
+        // Without its second source: beside a dialog of Claude Code another call may begin.
+        ...(name.includes("claude-code") ? [] : [["PreToolUse", /^WORKING/]]),
       ) as fc.Arbitrary<readonly [string, RegExp]>;
       fc.assert(
         fc.property(disturbed(turn), evidence, (disturbance, [event, expected]) => {

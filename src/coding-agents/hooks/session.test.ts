@@ -122,6 +122,40 @@ describe("what each event does", () => {
     expect(state(session)).toBe("input-required");
   });
 
+  describe("the start of another tool call", () => {
+    const FETCH = { tool_name: "WebFetch", tool_input: { url: "http://a.example/x" } };
+    const BESIDE: Said = ["PreToolUse", { tool_name: "Read", tool_input: { file_path: "/a" } }];
+    const asks: readonly Said[] = [
+      ["PreToolUse", FETCH],
+      ["PermissionRequest", FETCH],
+    ];
+    const heardBy = (session: HookSession, ...said: readonly Said[]) =>
+      facts(said).reduce(fold, session);
+
+    test("does not answer a question, where a second source knows of the dialog", () => {
+      const inTerminal = { ...newSession("codex", "s"), isWitnessed: true };
+      for (const session of [newSession("claude-code", "s"), inTerminal]) {
+        const asked = heardBy(session, ...asks, BESIDE);
+        expect(asked.task).toMatchObject({
+          state: "input-required",
+          summary: "WebFetch: a.example",
+        });
+        expect(state(heardBy(asked, ["PostToolUse", FETCH]))).toBe("working");
+        expect(state(seen(asked, "busy"))).toBe("working");
+      }
+    });
+
+    test.each(["codex", "gemini", "qwen-code"] as const)(
+      "says that the question is answered, where %s has hooks alone",
+      (host) => expect(state(heardBy(newSession(host, "s"), ...asks, BESIDE))).toBe("working"),
+    );
+
+    test("ends the question with which an answer ended", () => {
+      const asked = after("UserPromptSubmit", ["Stop", { last_assistant_message: "Shall I?" }]);
+      expect(state(heardBy(asked, BESIDE))).toBe("working");
+    });
+  });
+
   // "Stop | input-required if the last assistant message ends with `?` (closing quotes allowed),
   // submitted if background tasks are active, else no task"
   test.each([

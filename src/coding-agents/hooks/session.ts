@@ -248,7 +248,7 @@ function opened(session: HookSession): HookSession {
 /** A tool that asks is believed at once, unless a second source tells when it really does. */
 function beginning(session: HookSession, fact: Fact): HookSession {
   if (session.subagent !== undefined) return session;
-  if (!fact.question) return working(session, fact);
+  if (!fact.question) return isBeside(session, fact) ? session : working(session, fact);
   if (!session.isWitnessed) return asking(session, fact);
   return { ...working(session, fact), announced: fact.question };
 }
@@ -318,6 +318,15 @@ function withTask(
   const { task } = session;
   if (task?.state === state && task.summary === summary) return session;
   return { ...session, task: { state, sinceMs: atMs, ...(summary !== undefined && { summary }) } };
+}
+
+/**
+ * Whether it begins while a dialog is open for another call of the same answer. Where hooks alone
+ * tell, it is the word that the dialog is over: the one about the answer may have been lost.
+ */
+function isBeside(session: HookSession, fact: Fact): boolean {
+  const isDialogKnown = session.host === "claude-code" || session.isWitnessed === true;
+  return isDialogKnown && isAskedByDialog(session) && isOfAnother(session, fact);
 }
 
 /** Whether a question is open that this tool call has nothing to do with. */

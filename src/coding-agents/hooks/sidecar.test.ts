@@ -7,7 +7,7 @@ import { badgePath, claim, readBadge } from "./attendance.ts";
 import { deposit } from "./deposit.ts";
 import { sessionFolder } from "../../machine/places.ts";
 import type { Presence } from "./presence.ts";
-import type { Seat } from "./fact.ts";
+import type { Fact, Seat } from "./fact.ts";
 import { Sidecar } from "./sidecar.ts";
 import { facts, type Said } from "../../../test/support/coding-agents/fixture.ts";
 
@@ -36,7 +36,16 @@ let heard = 0;
 
 /** Hooks leave these, of a host whose process is known. */
 function hear(...said: readonly Said[]): void {
-  for (const fact of facts(said)) {
+  leave(facts(said));
+}
+
+/** They begin now, not when all of it began. */
+function hearNow(...said: readonly Said[]): void {
+  leave(facts(said).map((fact) => ({ ...fact, atMs: nowMs })));
+}
+
+function leave(left: readonly Fact[]): void {
+  for (const fact of left) {
     heard += 1;
     const order = heard * 1000;
     const process = { pid: 7, start: "1" };
@@ -244,6 +253,25 @@ describe("a second source", () => {
     attending.look();
     expect(status()?.task).toMatchObject({ state: "input-required", summary: "Shall I go on?" });
     expect(attending.isQuiet).toBe(true);
+  });
+
+  test("is believed about a dialog that never opened, however often other tools are called", () => {
+    says("busy", START_MS - 1000);
+    hear("UserPromptSubmit");
+    seating = {};
+    const attending = witnessed();
+    attending.look();
+    nowMs += 1000;
+    const call = (command: string) => ({ tool_name: "Bash", tool_input: { command } });
+    hearNow(["PermissionRequest", call("one")]);
+    attending.look();
+    expect(state()).toBe("input-required");
+    for (let second = 1; second <= 3; second += 1) {
+      nowMs += 1000;
+      hearNow(["PreToolUse", call(`other ${second}`)]);
+      attending.look();
+      expect(state()).toBe(second < 2 ? "input-required" : "working");
+    }
   });
 
   test("is asked every 2 s only where it does not speak by itself", () => {

@@ -17,7 +17,7 @@ import { complain } from "./complaints.ts";
 import { deposit, factId } from "./deposit.ts";
 import { defined, HOOK_HOSTS, type Fact, type HookHost, type Seat } from "./fact.ts";
 import { SIDECAR } from "./limits.ts";
-import { believedAtMs } from "./presence.ts";
+import { believedAtMs, isAskedByDialog } from "./presence.ts";
 import { recordOf, type SessionRecord } from "./record.ts";
 import type { HookSession } from "./session.ts";
 import { endReplaced } from "./successor.ts";
@@ -139,7 +139,7 @@ export class Sidecar {
     const isSeated = session.isWitnessed && sameProcess(session.seat, seating?.seat);
     if (seating && !isSeated) return this.#add({ event: "Seated", ...seating });
     const presence = this.#witness.presence(session);
-    if (session.activityMs !== this.#seen?.activityMs) this.#heardMs = this.#now();
+    if (isNews(session, this.#seen)) this.#heardMs = this.#now();
     const believedMs = presence && believedAtMs(session, presence, this.#heardMs);
     if (!presence || believedMs === undefined) return session;
     if (believedMs > this.#now()) {
@@ -183,6 +183,15 @@ export class Sidecar {
     deposit(this.#record.folder, { id: `${factId(order)}-${this.#told}`, order, atMs, ...told });
     return this.#record.spool.settle();
   }
+}
+
+/** Not a hook about other calls beside a dialog: many of them would put off what is known of it. */
+function isNews(session: HookSession, before: HookSession | undefined): boolean {
+  if (session.activityMs === before?.activityMs) return false;
+  const isAsked = isAskedByDialog(session) && session.subagent === undefined;
+  const { task } = session;
+  const isSame = task?.sinceMs === before?.task?.sinceMs && task?.summary === before?.task?.summary;
+  return !isAsked || !isSame;
 }
 
 /**
