@@ -9,6 +9,7 @@ import type { ListFlags } from "./flags.ts";
 import {
   drawnList,
   tableRows,
+  UNSEEN_FRESH_MS,
   type ListedPage,
   type ListLook,
   type ListSource,
@@ -107,7 +108,7 @@ class ScreenView<Item, Answer extends object> implements ListView<Item, Answer> 
 class LinesView<Item, Answer extends object> implements ListView<Item, Answer> {
   readonly #watching: ListDisplay<Item, Answer>;
   readonly limit = Infinity;
-  readonly freshMs = undefined;
+  readonly freshMs = UNSEEN_FRESH_MS;
   #shown: ReadonlyMap<string, string> = new Map();
   #isFirst = true;
 
@@ -162,7 +163,7 @@ function jsonView<Item, Answer extends object>(context: Context): ListView<Item,
   let shown = "";
   return {
     limit: Infinity,
-    freshMs: undefined,
+    freshMs: UNSEEN_FRESH_MS,
     async show({ items, answer }) {
       const now = factsOf(items);
       if (now === shown) return;

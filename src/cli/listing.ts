@@ -12,6 +12,12 @@ import type { ListDisplay } from "./list-views.ts";
 import { lookOf, note, noteMoment, printJson } from "./print.ts";
 import { tableLines, type Cell, type Column, type Look } from "./terminal/table.ts";
 
+/**
+ * How long a list is good for that no screen shows. No event tells that an agent hangs, nor a file
+ * that its process was killed.
+ */
+export const UNSEEN_FRESH_MS = 5_000;
+
 /** How a list is shown. */
 export interface ListLook<Item, Answer extends object = object> {
   /** The word for its items, in the plural. */

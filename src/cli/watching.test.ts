@@ -1,8 +1,12 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Row } from "../fleet/row.ts";
+import type { FleetList } from "../wires/api/answers.ts";
 import type { StreamItem } from "../wires/api/client/events.ts";
 import { RollcallError } from "../core/errors.ts";
 import type { Policy } from "../core/policies.ts";
 import type { Context } from "./context.ts";
+import { oneLineView } from "./fleet/show.ts";
+import { daemonFleet } from "./fleet/source.ts";
 import { daemonList, type ListSpec } from "./listing.ts";
 import { Output, type Sink } from "./terminal/output.ts";
 import { watchList } from "./watching.ts";
@@ -166,6 +170,79 @@ test("in a pipe a row that changed is told with the lines that nest below it", a
       "",
     ].join("\n"),
   );
+});
+
+describe("what time alone changes is told without an event", () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => vi.useRealTimers());
+
+  test.each([
+    ["in a pipe", {}, "changed"],
+    ["with --json", { json: true }, '"effect":"deny"'],
+  ])("%s", async (_, how, wanted) => {
+    const daemon = fakeDaemon();
+    const { context, written, interrupt } = fakeTerminal(false);
+    daemon.state.policies = [policy("one")];
+    const flags = { limit: 1_000, watch: true, ...how };
+    const source = daemonList(daemon, LISTING);
+    const watching = watchList({ context, source, look: LISTING, flags });
+    await vi.advanceTimersByTimeAsync(20_000);
+    const told = written.length;
+    expect(daemon.state.fetches).toBeLessThanOrEqual(5);
+    daemon.state.policies = [{ ...policy("one"), effect: "deny" }];
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(written.slice(told).join("")).toContain(wanted);
+    interrupt();
+    await watching;
+  });
+
+  test("in the line of a status bar", async () => {
+    const { context, written, interrupt } = fakeTerminal(false);
+    const none = { "NEEDS YOU": 0, PROBLEM: 0, WORKING: 0, IDLE: 0, GONE: 0 };
+    let counts: FleetList["counts"] = { ...none, WORKING: 1 };
+    const daemon = fakeDaemon();
+    const watching = watchList<Row, FleetList>({
+      context,
+      source: {
+        place: "http://x",
+        fetch: async () => ({
+          sequence: 7,
+          total: 1,
+          items: [],
+          answer: { sequence: 7, atMs: 0, counts, total: 1, rows: [] },
+        }),
+        changes: (options) => daemon.events(options),
+      },
+      look: { noun: "agents", columns: [], key: ({ id }) => id, nothing: "" },
+      flags: { limit: 1, watch: true },
+      view: () => oneLineView(context),
+    });
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(written).toEqual(["1 working\n"]);
+    // It hangs: nothing comes of it any more.
+    counts = { ...none, PROBLEM: 1 };
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(written).toEqual(["1 working\n", "1 problem\n"]);
+    interrupt();
+    await watching;
+  });
+});
+
+test("a machine that falls silent and an agent of the directory change rows at once", async () => {
+  let asked: readonly string[] = [];
+  const daemon = fakeDaemon();
+  const fleet = daemonFleet({
+    ...daemon,
+    events({ topics = [], ...options } = {}) {
+      asked = topics;
+      return daemon.events(options);
+    },
+  });
+  const signal = AbortSignal.abort();
+  for await (const _ of fleet.changes({ from: 0, signal, onState: () => undefined }));
+  for (const topic of ["outpost.silent", "directory.registered", "fleet.reported"]) {
+    expect(asked.some((beginning) => topic.startsWith(beginning))).toBe(true);
+  }
 });
 
 test("while the daemon is away what was shown stays, and what cannot pass ends it", async () => {

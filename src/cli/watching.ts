@@ -2,7 +2,7 @@
  * A list that stays true. Events say when to look again; what is shown is always a whole list, so
  * that nothing has to be worked out from events here, and a missed one costs nothing.
  *
- *   fetch ──▶ show ──▶ wait for an event, a second on a screen, or a new size ──▶ fetch …
+ *   fetch ──▶ show ──▶ wait for an event, a new size, or until it is old ──▶ fetch …
  */
 import type { ConnectionState } from "../wires/api/client/events.ts";
 import { codeOf, wireCodes } from "../core/errors.ts";

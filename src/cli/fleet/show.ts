@@ -10,7 +10,13 @@ import type { Context } from "../context.ts";
 import { note, noteMoment } from "../print.ts";
 import type { ListFlags } from "../flags.ts";
 import type { ListView } from "../list-views.ts";
-import { showList, type ListLook, type ListSource, type View } from "../listing.ts";
+import {
+  showList,
+  UNSEEN_FRESH_MS,
+  type ListLook,
+  type ListSource,
+  type View,
+} from "../listing.ts";
 import { fromHome } from "../terminal/path.ts";
 import type { Cell } from "../terminal/table.ts";
 import { ago } from "../terminal/time.ts";
@@ -121,12 +127,12 @@ function sourceOf(fleet: FleetSource, query: FleetQuery): ListSource<Row, FleetL
 }
 
 /** A line whenever it is another one. */
-function oneLineView(context: Context): ListView<Row, FleetList> {
+export function oneLineView(context: Context): ListView<Row, FleetList> {
   const { out } = context;
   let shown: string | undefined;
   return {
     limit: 1,
-    freshMs: undefined,
+    freshMs: UNSEEN_FRESH_MS,
     async show({ answer }) {
       const text = summary(answer, out);
       if (text === shown) return;

@@ -19,7 +19,16 @@ export interface FleetSource extends Pick<ListSource<Row, FleetList>, "place" | 
 }
 
 /** Beginnings of the topics that may change a row. */
-const TOPICS = ["agent.", "fleet.", "job.", "lease.", "question.", "task."];
+const TOPICS = [
+  "agent.",
+  "directory.",
+  "fleet.",
+  "job.",
+  "lease.",
+  "outpost.",
+  "question.",
+  "task.",
+];
 
 export function daemonFleet(daemon: Pick<Client, "url" | "get" | "events">): FleetSource {
   return {
