@@ -21,6 +21,13 @@ interface FakeProcess {
   startedAtMs: number;
 }
 
+interface DaemonState {
+  isDown: boolean;
+  isForgetful: boolean;
+  refusal?: Error;
+  sent: number;
+}
+
 type Changes = Parameters<typeof statusOf>[0];
 
 /** With what the fleet knows, and the files that are there already, later than it does. */
@@ -34,7 +41,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   };
   const told: Report[] = [];
   const cards: object[] = [];
-  const state: { isDown: boolean; refusal?: Error; sent: number } = { isDown: false, sent: 0 };
+  const state: DaemonState = { isDown: false, isForgetful: false, sent: 0 };
   const troubles: string[] = [];
   const write = (changes: Changes = {}): Status => {
     const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
@@ -47,7 +54,11 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
     folder: folder.path,
     host: "box",
     clock,
-    known: async () => known,
+    known: async () => {
+      await Promise.resolve();
+      if (state.isForgetful) throw new RollcallError("UNAVAILABLE", "nobody leads");
+      return known;
+    },
     report: async (report) => {
       state.sent += 1;
       if (state.isDown) throw new RollcallError("UNAVAILABLE", "nobody leads");
@@ -70,6 +81,18 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   const says = (expected: object) =>
     vi.waitFor(() => expect(told.at(-1)?.facts).toMatchObject(expected), { interval: 5 });
   return { folder, clock, process, told, cards, state, troubles, write, says };
+}
+
+/** The fleet's report of a file that was there before. */
+function old(agentId: string): Report {
+  return {
+    alias: `file@box:${agentId}`,
+    agentId,
+    links: [],
+    order: 1,
+    reportedAtMs: 1,
+    facts: { liveness: { value: "alive", rule: "its file is fresh" } },
+  };
 }
 
 test("a file that is dated ahead is reported as one of now", async () => {
@@ -209,14 +232,7 @@ describe("an agent", () => {
   });
 
   test("whose file is removed is gone, also while nobody looked", async () => {
-    const before: Report = {
-      alias: "file@box:old",
-      agentId: "old",
-      links: [],
-      order: 1,
-      reportedAtMs: 1,
-      facts: { liveness: { value: "alive", rule: "its file is fresh" } },
-    };
+    const before = old("old");
     const elsewhere = { ...before, alias: "file@other:old" };
     const { write, told, says, folder, clock } = open([before, elsewhere]);
     await vi.waitFor(() => expect(told.map(({ alias }) => alias)).toEqual(["file@box:old"]));
@@ -227,6 +243,48 @@ describe("an agent", () => {
     unlinkSync(`${folder.path}/new.json`);
     await says({ liveness: { value: "exited", rule: "its file is gone" } });
     expect(told.at(-1)?.alias).toBe("file@box:new");
+  });
+
+  test.each([
+    ["reports fail", "isDown"],
+    ["the records cannot be read", "isForgetful"],
+  ] as const)(
+    "whose file was removed while nobody looked is gone, also where %s at first",
+    async (_, trouble) => {
+      const { state, told, troubles, write, says, clock } = open([old("one"), old("two")]);
+      state[trouble] = true;
+      await vi.waitFor(() => expect(troubles).toHaveLength(1));
+      await clock.advance(5_000);
+      expect([told, troubles.length]).toEqual([[], 1]);
+      state[trouble] = false;
+      await clock.advance(1_500);
+      await vi.waitFor(() => expect(told).toHaveLength(2));
+      expect(told.map(({ alias }) => alias).toSorted()).toEqual(["file@box:one", "file@box:two"]);
+      await says({ liveness: { value: "exited", rule: "its file is gone" } });
+      write({ agent_id: "one" });
+      await says({ liveness: { value: "alive" } });
+      await clock.advance(30_000);
+      expect(told).toHaveLength(3);
+    },
+  );
+
+  test("whose end is refused for good keeps no other from its own", async () => {
+    const { state, troubles, clock } = open([old("one"), old("two")]);
+    state.refusal = new RollcallError("INVALID_ARGUMENT", "process.pid is -1");
+    await vi.waitFor(() => expect(state.sent).toBe(2));
+    await clock.advance(30_000);
+    expect([state.sent, troubles.length]).toEqual([2, 1]);
+  });
+
+  test("whose file comes back before its end could be told is not gone", async () => {
+    const { state, told, write, says, clock, troubles } = open([old("one")]);
+    state.isDown = true;
+    await vi.waitFor(() => expect(troubles).toHaveLength(1));
+    state.isDown = false;
+    write({ agent_id: "one" });
+    await says({ liveness: { value: "alive" } });
+    await clock.advance(30_000);
+    expect(told).toHaveLength(1);
   });
 
   test("whose file goes before its process does is followed until that has ended", async () => {

@@ -78,8 +78,13 @@ export class FileReporter {
   readonly #pids = new Map<string, number>();
   readonly #silence = new Heap<string>();
   readonly #untold = new Set<string>();
-  /** The fleet's reports of our files at the start; empty once they were all read. */
+  /** The fleet's reports of our files at the start; then of those whose end is still to be told. */
   readonly #known = new Map<string, Report>();
+  #isRemembered = false;
+  /** Whether the files that are there were read. */
+  #hasRead = false;
+  /** What was complained about at the start. */
+  readonly #troubles = new Set<string>();
   readonly #following: Promise<void>;
   #stopLooking: (() => void) | undefined;
   #looks = 0;
@@ -101,14 +106,12 @@ export class FileReporter {
   }
 
   async #follow(): Promise<void> {
-    let isFirst = true;
     await this.#remember();
     try {
       for await (const changes of watchStatusDir(this.#options.folder, this.#abort)) {
         await this.#take(changes);
-        if (isFirst) await this.#endUnknown();
-        isFirst = false;
-        this.#known.clear();
+        if (!this.#hasRead) await this.#endUnknown();
+        this.#hasRead = true;
       }
     } catch (error) {
       this.#options.onTrouble?.("status files are not followed", error);
@@ -122,8 +125,9 @@ export class FileReporter {
       for (const report of await this.#options.known()) {
         if (report.alias.startsWith(prefix)) this.#known.set(report.alias, report);
       }
+      this.#isRemembered = true;
     } catch (error) {
-      this.#options.onTrouble?.("the fleet's records of status files could not be read", error);
+      this.#complain("the fleet's records of status files could not be read", error);
     }
   }
 
@@ -131,9 +135,7 @@ export class FileReporter {
   async #take({ read, removed }: StatusChanges): Promise<void> {
     const files = read.filter((reading) => reading.kind === "status");
     await Promise.all(removed.map((path) => this.#end(path)));
-    for (let i = 0; i < files.length; i += TOLD_AT_ONCE) {
-      await Promise.all(files.slice(i, i + TOLD_AT_ONCE).map((file) => this.#update(file)));
-    }
+    await inTurns(files, (file) => this.#update(file));
   }
 
   async #update(file: StatusFile): Promise<void> {
@@ -217,12 +219,15 @@ export class FileReporter {
     await this.#tell(alias);
   }
 
-  /** Ends the agents whose file was removed while we did not run. */
+  /** Ends the agents whose file was removed while we did not run; every look tries again. */
   async #endUnknown(): Promise<void> {
-    const reportedAtMs = this.#options.clock.wallMs();
+    if (!this.#isRemembered) await this.#remember();
+    await inTurns([...this.#known], ([alias, report]) => this.#endOld(alias, report));
+  }
+
+  async #endOld(alias: string, report: Report): Promise<void> {
     try {
-      for (const [alias, report] of this.#known) {
-        if (this.#byAlias.has(alias) || isGone(report.facts.liveness.value)) continue;
+      if (!this.#byAlias.has(alias) && !isGone(report.facts.liveness.value)) {
         const { process } = report.facts;
         const isOver = process && !this.#processes.find(process.pid);
         const facts = {
@@ -230,11 +235,19 @@ export class FileReporter {
           liveness: REMOVED,
           ...(isOver && { process: { ...process, hasEnded: true } }),
         };
-        await this.#report({ ...report, reportedAtMs, facts });
+        await this.#report({ ...report, reportedAtMs: this.#options.clock.wallMs(), facts });
       }
+      this.#known.delete(alias);
     } catch (error) {
-      this.#options.onTrouble?.("agents whose files are gone were not reported", error);
+      if (wireCodes(codeOf(error)).retry === "never") this.#known.delete(alias);
+      this.#complain("agents whose files are gone were not reported", error);
     }
+  }
+
+  /** Once for what is tried again and again. */
+  #complain(what: string, error: unknown): void {
+    if (!this.#troubles.has(what)) this.#options.onTrouble?.(what, error);
+    this.#troubles.add(what);
   }
 
   /** A file that is dated ahead is one of now. */
@@ -269,10 +282,8 @@ export class FileReporter {
       for (const followed of this.#byAlias.values()) this.#nameCard(followed);
       this.#processFiles.keepOnly(new Set(this.#pids.values()));
     }
-    const untold = [...this.#untold];
-    for (let i = 0; i < untold.length; i += TOLD_AT_ONCE) {
-      await Promise.all(untold.slice(i, i + TOLD_AT_ONCE).map((alias) => this.#tell(alias)));
-    }
+    await inTurns([...this.#untold], (alias) => this.#tell(alias));
+    if (this.#hasRead) await this.#endUnknown();
   }
 
   #check(alias: string, signs: Signs): void {
@@ -320,6 +331,13 @@ export class FileReporter {
       if (!followed.isTroubled) this.#options.onTrouble?.(`${alias} was not reported`, error);
       followed.isTroubled = true;
     }
+  }
+}
+
+/** As many at once as become durable together. */
+async function inTurns<T>(all: readonly T[], tell: (each: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < all.length; i += TOLD_AT_ONCE) {
+    await Promise.all(all.slice(i, i + TOLD_AT_ONCE).map((each) => tell(each)));
   }
 }
 
