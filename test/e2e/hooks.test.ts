@@ -280,6 +280,21 @@ describe("rollcall hooks", PATIENT, () => {
     ]);
   });
 
+  test("the fix that its status names is one of the same project", () => {
+    using at = home();
+    const project = join(at.env["HOME"] ?? "", "my project");
+    hooks(at, "install", "codex", "--project", project, "--yes");
+    const file = join(project, ".codex/hooks.json");
+    const installed = JSON.parse(readFileSync(file, "utf8")) as { hooks: Record<string, unknown> };
+    const { Stop: _, ...others } = installed.hooks;
+    writeFileSync(file, JSON.stringify({ ...installed, hooks: others }));
+    const { stdout } = hooks(at, "status", "codex", "--project", project);
+    expect(stdout).toContain(`fix: rollcall hooks install codex --project '${project}'\n`);
+    mkdirSync(join(at.env["HOME"] ?? "", ".codex"));
+    writeFileSync(join(at.env["HOME"] ?? "", ".codex/hooks.json"), readFileSync(file));
+    expect(hooks(at, "status", "codex").stdout).toContain("fix: rollcall hooks install codex\n");
+  });
+
   test("the command that it installs is one that works", () => {
     using at = home();
     hooks(at, "install", "claude-code", "--yes");

@@ -4,6 +4,7 @@ import { buildCommand } from "@stricli/core";
 import { lastHeard } from "../../coding-agents/hooks/heard.ts";
 import type { CodingAgent } from "../../coding-agents/adapter.ts";
 import { agentNamed, CODING_AGENTS } from "../../coding-agents/agents.ts";
+import { quoted } from "../../coding-agents/install/hook-installer.ts";
 import type { Plan, Scene, InstallCondition } from "../../machine/settings/installer.ts";
 import type { Context } from "../context.ts";
 import { problemText } from "../doctor/finding.ts";
@@ -147,7 +148,7 @@ const status = buildCommand<StatusFlags, [CodingAgent?], Context>({
       return { host: agent.name, ...standingOf(agent, scene), heard: what, heardAtMs: atMs };
     });
     if (flags.json) await this.out.line(cleanJson({ hosts: rows }));
-    else for (const row of rows) await showStanding(this, row);
+    else for (const row of rows) await showStanding(this, row, flags);
     if (rows.every(({ state }) => state !== "installed")) this.endWith(EXIT.nothingFound);
   },
 });
@@ -188,14 +189,18 @@ const WORDS: Readonly<Record<HookRow["state"], string>> = {
   unreadable: "unreadable",
 };
 
-async function showStanding(context: Context, row: HookRow): Promise<void> {
+async function showStanding(
+  context: Context,
+  row: HookRow,
+  { project: folder }: StatusFlags,
+): Promise<void> {
   const { out } = context;
   const state = out.paint(STATE_STYLES[row.state], padEnd(WORDS[row.state], 13));
   const isThere = row.state === "installed" || row.state === "partly" || row.state === "outdated";
-  const where = [shownPlan(context, row.path), isThere && `(${row.details})`]
+  const file = [shownPlan(context, row.path), isThere && `(${row.details})`]
     .filter(Boolean)
     .join(" ");
-  await out.line(`${padEnd(row.host, 11)}  ${state}  ${where || clean(row.details)}`);
+  await out.line(`${padEnd(row.host, 11)}  ${state}  ${file || clean(row.details)}`);
   if (isThere) {
     const { heard, heardAtMs } = row;
     const when = heardAtMs === null ? "nothing yet" : `${heard}, ${ago(heardAtMs, Date.now())}`;
@@ -205,9 +210,9 @@ async function showStanding(context: Context, row: HookRow): Promise<void> {
     await out.line(`${" ".repeat(28)}${out.paint("yellow", "warning:")} ${clean(warning)}`);
   }
   if (row.state === "partly" || row.state === "outdated") {
-    await out.line(
-      `${" ".repeat(28)}${out.paint("dim", "fix:")} rollcall hooks install ${row.host}`,
-    );
+    const where = folder === undefined ? "" : ` --project ${clean(quoted(folder))}`;
+    const fix = `rollcall hooks install ${row.host}${where}`;
+    await out.line(`${" ".repeat(28)}${out.paint("dim", "fix:")} ${fix}`);
   }
 }
 

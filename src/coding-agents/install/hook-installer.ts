@@ -89,6 +89,7 @@ function isSame(a: string, b: string): boolean {
   return realpathSync(a) === realpathSync(b);
 }
 
-function quoted(path: string): string {
+/** As a shell takes it for one word. */
+export function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }
