@@ -77,8 +77,9 @@ describe("denials", () => {
       audit.denied({ by: namedBy(name, "http", peer), action: "task.create", target: "" }, "no");
     for (let i = 0; i < 5_000; i += 1) from("token:ann", `2001:db8::${i.toString(16)}`);
     from("token:bob", "10.0.0.9");
-    const byOf = async (name: string) => (await audit.list({ limit: 10_000, by: name })).entries;
-    const anns = await byOf("token:ann");
+    const entriesOf = async (name: string) =>
+      (await audit.list({ limit: 10_000, by: name })).entries;
+    const anns = await entriesOf("token:ann");
     expect(anns).toHaveLength(AUDIT.denialsOfOne + 1);
     expect(anns.map(({ count }) => count).toSorted((a, b) => b - a)).toEqual([
       5_000 - AUDIT.denialsOfOne,
@@ -91,11 +92,11 @@ describe("denials", () => {
         reason: "more wires, peers and actions of this caller than are told apart",
       }),
     );
-    expect(await byOf("token:bob")).toMatchObject([{ by: { peer: "10.0.0.9" }, count: 1 }]);
+    expect(await entriesOf("token:bob")).toMatchObject([{ by: { peer: "10.0.0.9" }, count: 1 }]);
     // The next minute begins anew.
     await clock.advance(AUDIT.countedMs);
     from("token:ann", "10.0.0.1");
-    expect(await byOf("token:ann")).toContainEqual(
+    expect(await entriesOf("token:ann")).toContainEqual(
       expect.objectContaining({ by: { principal: "token:ann", wire: "http", peer: "10.0.0.1" } }),
     );
   });

@@ -25,7 +25,6 @@ import { checkPolicy, isGoverned, type Policies, type Policy } from "../core/pol
 import { matches, mayMatchBeginning } from "../core/patterns.ts";
 import { subjectOf } from "../core/roles.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Job } from "../core/jobs.ts";
 import type { JobAuthorizer, SubmitQuestion } from "./observer.ts";
 
 /** The prefix of agent names as resources. */

@@ -24,7 +24,7 @@ export const ARCP_CLIENT = {
   /** Between tries to connect again: at once for a restart, bounded for a long absence. */
   firstRetryMs: 100,
   lastRetryMs: 5_000,
-  /** A connection that held this long was a good one: after it the first try comes at once. */
+  /** A connection that held this long was of use: after it the first try comes at once. */
   heldMs: 1_000,
   /** A runtime that has not noticed yet that the old connection is gone refuses to resume. */
   resumeTries: 5,

@@ -87,8 +87,16 @@ describe("a connection that is lost", () => {
     await clock.advance(1_000);
     runtimes[6]?.link.cut();
     await quiet();
-    // One that held for a while is made again at once.
+    // One that held for a while is made again at once, and one that brought something new.
     expect(runtimes).toHaveLength(8);
+    for (const brings of [7, 8, 9]) {
+      runtimes[brings]?.welcome();
+      runtimes[brings]?.event(J1, brings);
+      await quiet();
+      runtimes[brings]?.link.cut();
+      await quiet();
+      expect(runtimes).toHaveLength(brings + 2);
+    }
   });
 
   test("whose session is gone becomes another: jobs are found by their history", async () => {

@@ -7,7 +7,7 @@
  *
  * Between tries it waits longer and longer, with some chance in it, so that a thousand clients of
  * a runtime that restarts do not come back in the same instant. A connection that ends right after
- * its welcome is such a try, too: a runtime may take each and let it go.
+ * its welcome without anything new is such a try, too: a runtime may take each and let it go.
  */
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
@@ -46,9 +46,10 @@ export class Link {
   #waiting: (() => void)[] = [];
   #dead: RollcallError | undefined;
   #losesLiveEvents = false;
-  /** To connect again, since a connection held for a while. */
+  /** To connect again, since a connection was of use. */
   #tries = 0;
-  #welcomedMs = 0;
+  /** Of the last welcome: when it came, and the number of the last event before it. */
+  #welcome = { atMs: 0, seq: 0 };
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -111,8 +112,8 @@ export class Link {
     const session = sessionOf(welcome);
     this.#losesLiveEvents = session.losesLiveEvents;
     this.#connection = connection;
-    this.#welcomedMs = clock.monotonicMs();
     onLive(session, resume !== undefined && welcome.sessionId === resume.sessionId);
+    this.#welcome = { atMs: clock.monotonicMs(), seq: this.#lastSeq };
     // Frames of the same turn as the welcome.
     const came = early;
     early = undefined;
@@ -123,11 +124,20 @@ export class Link {
   #lost(reason: string): void {
     if (this.#dead) return;
     this.#connection = undefined;
-    const heldMs = this.#options.clock.monotonicMs() - this.#welcomedMs;
-    if (heldMs >= ARCP_CLIENT.heldMs) this.#tries = 0;
+    if (this.#wasOfUse) this.#tries = 0;
     this.#options.onLost(reason);
     if (this.#options.mayRedial) void this.#reconnect();
     else this.#die(new RollcallError("UNAVAILABLE", reason));
+  }
+
+  get #wasOfUse(): boolean {
+    const { atMs, seq } = this.#welcome;
+    const heldMs = this.#options.clock.monotonicMs() - atMs;
+    return heldMs >= ARCP_CLIENT.heldMs || this.#lastSeq > seq;
+  }
+
+  get #lastSeq(): number {
+    return this.#options.resumption()?.lastEventSeq ?? 0;
   }
 
   async #reconnect(): Promise<void> {
