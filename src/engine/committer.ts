@@ -62,7 +62,6 @@ export class Committer {
   #head: number;
   /** The last event decided that changed a part of the state. */
   readonly #heads: Record<Part, number> = { agents: 0, policies: 0 };
-  /** Of the log: everything up to its head is durable. */
   #position: LogPosition;
   #isFlushDue = false;
   #isFlushLater = false;
@@ -87,6 +86,11 @@ export class Committer {
   /** The sequence of the last event decided, durable or not. */
   get head(): number {
     return this.#head;
+  }
+
+  /** Of the log: everything up to its head is durable. */
+  get position(): LogPosition {
+    return this.#position;
   }
 
   /** Callers that wait for an append that has not begun, and what they have to write. */

@@ -14,45 +14,19 @@ import { refuse, type Decision } from "../core/decide.ts";
 import { encode, type Event } from "../core/events.ts";
 import { seeMember } from "../core/members.ts";
 import type { Job } from "../core/jobs.ts";
-import { ENGINE, type FailoverTimes } from "../core/limits.ts";
+import { ENGINE } from "../core/limits.ts";
 import { resigned } from "../core/nodes.ts";
 import type { Part } from "../core/parts.ts";
-import type { Command, Reply, ReplyTo, Rules } from "../core/rules.ts";
+import type { Command, Reply, ReplyTo } from "../core/rules.ts";
 import type { State } from "../core/state.ts";
-import type { Log } from "../log/log.ts";
-import type { Clock, EngineTime, Mark } from "../core/clock.ts";
+import type { LogPosition } from "../log/log.ts";
 import type { Audit } from "./audit.ts";
 import { closing } from "./closing.ts";
 import type { StreamWriter } from "./batch.ts";
-import { Committer, type OnDurable } from "./committer.ts";
-import type { Companion, Term } from "./companion.ts";
+import { Committer } from "./committer.ts";
+import type { Term } from "./companion.ts";
 import type { BeatBatch } from "./forward.ts";
-import type { Replica } from "./replica.ts";
-import type { Snapshots } from "./snapshots.ts";
-import type { EngineStats } from "./stats.ts";
-
-export interface LeadingOptions {
-  readonly node: string;
-  readonly instance: string;
-  readonly log: Log;
-  readonly rules: Rules;
-  readonly replica: Replica;
-  readonly clock: Clock;
-  readonly time: EngineTime;
-  readonly snapshots: Snapshots;
-  readonly stats: EngineStats;
-  /** When the append that made this node lead was begun: as the log has it, and on the clock. */
-  readonly claimedAtMs: number;
-  readonly proved: Mark;
-  /** For appends. */
-  readonly nextId: () => string;
-  readonly newId: () => string;
-  readonly times: FailoverTimes;
-  readonly companion: Companion | undefined;
-  readonly audit: Audit | undefined;
-  readonly onDurable: OnDurable;
-  readonly onTrouble: (what: string, error: unknown) => void;
-}
+import type { LeadingOptions, TermEnd } from "./leading-options.ts";
 
 export class Leading implements Term {
   readonly #options: LeadingOptions;
@@ -64,10 +38,11 @@ export class Leading implements Term {
   #nextTickMs = Infinity;
   /** Neither the companion nor a deadline decides anything more. */
   #isDismissed = false;
-  #end: (reason: unknown) => void = () => undefined;
+  #end: (how: TermEnd) => void = () => undefined;
+  #draining: Promise<void> | undefined;
 
-  /** Resolves with the reason when the term is over. */
-  readonly ended: Promise<unknown>;
+  /** Resolves when the term is over. */
+  readonly ended: Promise<TermEnd>;
 
   constructor(options: LeadingOptions) {
     this.#options = options;
@@ -89,7 +64,7 @@ export class Leading implements Term {
         onDurable(recorded, append);
         this.expect(Math.min(rules.due(replica.state) ?? Infinity, this.#snapshotDueMs));
       },
-      onFailure: (error) => this.#over(error),
+      onFailure: (reason) => this.#over({ reason }),
     });
     options.companion?.lead(this);
     this.#tick();
@@ -176,7 +151,7 @@ export class Leading implements Term {
     const { rules, replica, stats, newId, audit } = this.#options;
     stats.commands += 1;
     // Until the node knows, too, for a moment or while it resigns: nothing comes of it any more.
-    if (this.#isDismissed) return refuse("UNAVAILABLE", "this node does not lead any more");
+    if (this.#isDismissed) return refuse("UNAVAILABLE", NOT_ANY_MORE);
     const { callers, bytes } = this.#committer.waiting;
     if (callers >= ENGINE.queuedCommands || bytes >= ENGINE.queuedBytes) {
       stats.refusals += 1;
@@ -260,6 +235,8 @@ export class Leading implements Term {
 
   /** Gives the value when all that can be seen now is durable and no other node led meanwhile. */
   current<T>(value: T): Promise<T> {
+    // The answer to its resignation may be late, and the next leader has decided more.
+    if (this.#isDismissed) return this.ended.then(() => Promise.reject(dismissed()));
     return this.#isFresh ? this.#committer.settled(value) : this.#committer.proved(value);
   }
 
@@ -270,34 +247,41 @@ export class Leading implements Term {
 
   /** Where others may write, what this node remembers is only worth something for a while. */
   get #isFresh(): boolean {
+    if (this.#isDismissed) return false;
     return (
       !this.#options.log.shared || this.#committer.provedMsAgo <= this.#options.times.leadershipMs
     );
   }
 
   /** Waits for what is under way, then ends the term; others that share the log are told. */
-  async drain(): Promise<void> {
-    const committer = this.#committer;
-    await committer.settled(null).catch(() => null);
-    if (this.#options.log.shared) {
-      this.#dismiss();
-      await this.#resign().catch(() => null);
-    }
-    committer.stop(closing());
-    this.#over(undefined);
+  drain(): Promise<void> {
+    return (this.#draining ??= this.#drain());
   }
 
-  async #resign(): Promise<void> {
-    const { replica, node, time } = this.#options;
-    if (this.#committer.isStopped) return;
+  async #drain(): Promise<void> {
+    const committer = this.#committer;
+    await committer.settled(null).catch(() => null);
+    const mustResign = this.#options.log.shared && !this.#isDismissed;
+    const resignedAt = mustResign ? await this.#resign().catch(() => undefined) : undefined;
+    committer.stop(closing());
+    this.#over(resignedAt ? { resignedAt } : {});
+  }
+
+  /** Gives the position after it, if all that was decided stands before that. */
+  async #resign(): Promise<LogPosition | undefined> {
+    const { replica, node, time, onResigning } = this.#options;
+    const committer = this.#committer;
+    this.#dismiss();
+    onResigning();
     this.#record(resigned(replica.state, node), time.nowMs());
-    await this.#committer.settled(null);
+    await committer.settled(null);
+    return committer.isSettled ? committer.position : undefined;
   }
 
   /** At once: nothing may be decided or written any more. */
-  #over(reason: unknown): void {
+  #over(how: TermEnd): void {
     this.#dismiss();
-    this.#end(reason);
+    this.#end(how);
   }
 
   #dismiss(): void {
@@ -309,7 +293,7 @@ export class Leading implements Term {
   /** A rule broke off half-way: the state may be torn, so the term ends and it is rebuilt. */
   #tear(cause: unknown): void {
     this.#committer.stop(new RollcallError("UNAVAILABLE", "the state is rebuilt", { cause }));
-    this.#over(cause);
+    this.#over({ reason: cause });
   }
 
   #record(event: Event, atMs: number, text = encode(event, atMs, ITSELF)): void {
@@ -392,6 +376,12 @@ export class Leading implements Term {
   expect(atMs: number): void {
     if (atMs < this.#nextTickMs) this.#tickIn(atMs - this.#options.time.quickMs());
   }
+}
+
+const NOT_ANY_MORE = "this node does not lead any more";
+
+function dismissed(): RollcallError {
+  return new RollcallError("UNAVAILABLE", NOT_ANY_MORE);
 }
 
 /** Another member heard the agent, and has looked who may speak for it. */

@@ -129,9 +129,9 @@ export class Member {
     return this.#replica;
   }
 
-  /** Its term, while it leads. */
+  /** Its term, while it leads: not from the moment on that it resigns, whatever comes of that. */
   get leading(): Leading | undefined {
-    return this.#leading;
+    return this.#mode === "leading" ? this.#leading : undefined;
   }
 
   /** While it follows another node. */
@@ -164,7 +164,7 @@ export class Member {
   async #run(): Promise<void> {
     while (!this.#isOver()) {
       if (this.#leading) {
-        const reason = await this.#leading.ended;
+        const { reason } = await this.#leading.ended;
         this.#leading = undefined;
         if (this.#isClosed()) return;
         this.#options.stats.rebuilds += 1;
@@ -360,6 +360,9 @@ export class Member {
         if (recorded.length > 0) this.#known = { logId: this.#replica.logId, head, lastId: id };
         this.#options.audience.publish(recorded);
         onAppend?.(recorded.length, tookMs);
+      },
+      onResigning: () => {
+        if (!this.#isClosed()) this.#setMode("loading");
       },
       onTrouble: (what, error) => this.trouble.report(what, error),
     });
