@@ -96,6 +96,7 @@ const ENTRIES = ["input", "log", "metric", "budget", "progress", "status", "dele
 
 const FAULTS = [
   ...TROUBLES,
+  "step down",
   "drift",
   "append refused",
   "answer to append lost",

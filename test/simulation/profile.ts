@@ -45,6 +45,8 @@ export interface Profile {
   readonly failover: Failover;
   /** How much clients read beyond what their other moves ask for. */
   readonly readShare: number;
+  /** Between two orders to the leader to let another lead; 0: there are none. */
+  readonly stepDownMs: number;
 }
 
 export const CALM_LOG: LogFaults = {
@@ -104,5 +106,7 @@ export function profileOf(random: Random): Profile {
     keptEvents: random.chance(0.85) ? Infinity : 3,
     failover: random.pick(["fast", "calm"]),
     readShare: 0,
+    // Rare, and drawn last: lives before it are as they were.
+    stepDownMs: random.chance(0.85) ? 0 : random.pick([800, 3000]),
   };
 }

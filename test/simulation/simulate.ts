@@ -154,6 +154,7 @@ class World {
     void this.#troubles.begin();
     for (const one of [...this.#clients, ...this.#watchers]) void one.begin();
     void this.#sample(this.#random.fork("samples"));
+    void this.#troubles.stepDowns(this.#random.fork("step downs"));
     await this.#pass(this.#profile.troubledMs);
     this.#troubles.end();
     await this.#pass(CALM_MS);

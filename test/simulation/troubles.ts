@@ -57,6 +57,20 @@ export class Troubles {
     }
   }
 
+  /** No fault, but an operator's order: whoever leads lets another lead. */
+  async stepDowns(random: Random): Promise<void> {
+    const { profile, nodes, scheduler, transcript } = this.#options;
+    if (profile.stepDownMs === 0) return;
+    for (;;) {
+      await scheduler.sleep(random.between(100, 2 * profile.stepDownMs));
+      if (this.#isOver) return;
+      const leader = nodes.find(({ engine }) => engine?.mode === "leading");
+      if (!leader) continue;
+      transcript.fault(leader.name, "step down");
+      leader.ask((engine) => engine.stepDown()).catch(() => undefined);
+    }
+  }
+
   /** From now on nothing more goes wrong, and what is down comes up. */
   end(): void {
     const { nodes, disk, network, transcript } = this.#options;
