@@ -1,44 +1,11 @@
 import { expect, test } from "vitest";
-import { LIBRARY } from "../core/by.ts";
 import { fingerprint } from "../core/snapshot.ts";
-import type { AppendBatch, AppendOptions, Log, LogBatch, LogPosition } from "../log/log.ts";
+import type { LogBatch } from "../log/log.ts";
 import { memoryStore, MemoryMedium } from "../log/memory/store.ts";
 import type { Companion } from "./companion.ts";
-import type { Engine } from "./engine.ts";
 import { InProcessForwarder } from "./forward.ts";
-import type { EngineOptions } from "./options.ts";
-import {
-  openEngine,
-  quiet,
-  register,
-  START_MS,
-  TestClock,
-  TestLog,
-} from "../../test/support/engine/fixture.ts";
-
-/** Nodes on one shared log; the first one leads. */
-async function openCluster<L extends TestLog = TestLog>(
-  names: readonly string[],
-  options: Partial<EngineOptions> = {},
-  logOn = (inner: Log) => new TestLog(inner) as L,
-) {
-  const medium = new MemoryMedium();
-  const clock = new TestClock();
-  const forwarder = new InProcessForwarder();
-  const nodes: { engine: Engine; log: L }[] = [];
-  for (const node of names) {
-    const log = logOn(memoryStore({ medium }).log);
-    const { engine } = await openEngine({ ...options, node, log, clock, forwarder });
-    forwarder.nodes.set(node, engine);
-    nodes.push({ engine, log });
-    await clock.advance(10);
-  }
-  const [first, second, third] = nodes;
-  if (!first || !second || !third) throw new Error("a cluster has three nodes here");
-  return { first, second, third, clock, forwarder };
-}
-
-const NAMES = ["a", "b", "c"];
+import { leaderOf, NAMES, openCluster } from "../../test/support/engine/cluster.ts";
+import { openEngine, register, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
 
 test("one node leads; the others forward to it and read what it acknowledged", async () => {
   const { first, second, third } = await openCluster(NAMES);
@@ -59,10 +26,6 @@ test("an idle leader keeps its followers from taking over, and fills no log with
   for (const { engine } of [first, second, third]) await engine.close();
 });
 
-function leaderOf(nodes: readonly { readonly engine: Engine }[]): Engine | undefined {
-  return nodes.find(({ engine }) => engine.mode === "leading")?.engine;
-}
-
 test("when the leader closes another leads at once, and nobody dies of it", async () => {
   const { first, second, third, clock, forwarder } = await openCluster(NAMES);
   const agentId = await register(first.engine, 1000);
@@ -74,92 +37,6 @@ test("when the leader closes another leads at once, and nobody dies of it", asyn
   expect(leader?.peek((s) => s.agents.byId.get(agentId)?.agent.status)).toBe("alive");
   expect(leader?.peek((s) => s.leadership)).toEqual({ node: leader?.node, epoch: 2 });
   for (const { engine } of [second, third]) await engine.close();
-});
-
-test("when one node after the other steps down, somebody leads soon each time", async () => {
-  const { first, second, third, clock } = await openCluster(NAMES);
-  const nodes = [first, second, third];
-  for (let turn = 0; turn < 6; turn += 1) {
-    const leader = leaderOf(nodes);
-    await leader?.stepDown();
-    await clock.advance(2000);
-    expect(leaderOf(nodes)).toBeDefined();
-    expect(leaderOf(nodes)).not.toBe(leader);
-  }
-  for (const { engine } of nodes) await engine.close();
-});
-
-/** A log whose answer to a resignation comes late, or not at all; the others hear of it at once. */
-class SlowToAnswer extends TestLog {
-  isSlow = false;
-  answer: () => void = () => undefined;
-  resignations = 0;
-  appendsAfter = 0;
-
-  override async append(batch: AppendBatch, at: LogPosition, options: AppendOptions) {
-    if (this.resignations > 0) this.appendsAfter += 1;
-    const position = await super.append(batch, at, options);
-    if (!this.isSlow || !batch.entries.some((text) => text.includes("node.resigned")))
-      return position;
-    this.resignations += 1;
-    await new Promise<void>((resolve) => (this.answer = resolve));
-    return position;
-  }
-}
-
-test("who asks a leader that steps down sees what the next one has acknowledged", async () => {
-  const { first, second, third, clock } = await openCluster(
-    NAMES,
-    {},
-    (inner) => new SlowToAnswer(inner),
-  );
-  const known = await register(first.engine);
-  first.log.isSlow = true;
-  const gone = [first.engine.stepDown(), first.engine.stepDown()];
-  await clock.advance(100);
-  const leader = leaderOf([second, third]);
-  if (!leader) throw new Error("nobody leads");
-  const agentId = await register(leader);
-  const sees = (agents: { readonly byId: ReadonlyMap<string, unknown> }) =>
-    agents.byId.has(agentId);
-  const answers = Promise.all([
-    first.engine.read(({ agents }) => sees(agents)),
-    first.engine.readPart("agents", sees),
-    first.engine.heartbeat(known, LIBRARY),
-  ]);
-  // A member that has not heard of it yet still asks this one.
-  const late = first.engine.barrierHere().catch((error: unknown) => error);
-  await clock.advance(1000);
-  first.log.answer();
-  await clock.advance(1000);
-  expect(await answers).toEqual([true, true, null]);
-  expect(await late).toMatchObject({ code: "UNAVAILABLE" });
-  expect(leader.peek((s) => s.agents.byId.get(known)?.seenAtMs)).toBeGreaterThan(START_MS + 100);
-  expect([first.log.resignations, first.log.appendsAfter]).toEqual([1, 0]);
-  await Promise.all(gone);
-  for (const { engine } of [first, second, third]) await engine.close();
-});
-
-test("a leader that resigns decides nothing more, whatever falls due meanwhile", async () => {
-  const { engine, log, clock } = await openEngine({ log: memoryStore({ shared: true }).log });
-  await clock.advance(100);
-  const facts = {
-    liveness: { value: "exited", rule: "test" },
-    process: { pid: 7, startedAtMs: 0, hasEnded: true },
-  } as const;
-  // So old that it is to be forgotten at once.
-  const report = { alias: "test:1", agentId: "1", links: [], order: 4, reportedAtMs: 4, facts };
-  const write = log.hold();
-  const reporting = engine.execute({ type: "fleet.report", report }, LIBRARY);
-  await quiet();
-  const closing = engine.close();
-  write();
-  const resign = log.hold();
-  await reporting;
-  await clock.advance(100);
-  expect(engine.peek((s) => s.reports.byAlias.has("test:1"))).toBe(true);
-  resign();
-  await closing;
 });
 
 test.each([

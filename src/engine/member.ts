@@ -15,14 +15,16 @@
  *              node is upgraded; from loading and following, for good.
  *
  * Every failure takes the same way as a start: what is not in the log is forgotten, and the state
- * is rebuilt. There is no other recovery code.
+ * is rebuilt. There is no other recovery code. A leader that steps down counts as loading until it
+ * knows what became of its resignation; where that is in the log, all that it decided is.
  */
 import type { Clock, EngineTime } from "../core/clock.ts";
 import { codeOf } from "../core/errors.ts";
 import type { RecordedEvent, Topic } from "../core/events.ts";
 import { ENGINE, FAILOVER, type FailoverTimes } from "../core/limits.ts";
 import type { Rules } from "../core/rules.ts";
-import type { Log } from "../log/log.ts";
+import { forgetSoft } from "../core/soft.ts";
+import type { Log, LogPosition } from "../log/log.ts";
 import { appendIds } from "./append-ids.ts";
 import { claimLead, hasSigned, type LeadClaim } from "./claim.ts";
 import { Follower } from "./follower.ts";
@@ -34,6 +36,7 @@ import { Leading } from "./leading.ts";
 import type { Observers } from "./observer.ts";
 import type { DEFAULTS, EngineOptions } from "./options.ts";
 import { load, type Replica } from "./replica.ts";
+import { signWhile } from "./signs.ts";
 import { DEFAULT_RETENTION, Snapshots } from "./snapshots.ts";
 import { countBatch, type EngineStats } from "./stats.ts";
 import { Trouble } from "./trouble.ts";
@@ -91,7 +94,7 @@ export class Member {
     if (known && !acceptLoss) await checkLog(log, known);
     const member = new Member(options, replica);
     await member.snapshots.start(time.nowMs());
-    member.#follow();
+    member.#stepIn();
     if (!log.shared) await member.#tryToLead();
     member.#running = member.#run();
     return member;
@@ -164,9 +167,13 @@ export class Member {
   async #run(): Promise<void> {
     while (!this.#isOver()) {
       if (this.#leading) {
-        const { reason } = await this.#leading.ended;
+        const { reason, resignedAt } = await this.#leading.ended;
         this.#leading = undefined;
         if (this.#isClosed()) return;
+        if (resignedAt) {
+          this.#goOn(resignedAt);
+          continue;
+        }
         this.#options.stats.rebuilds += 1;
         if (reason !== undefined) this.trouble.report("stopped leading", reason);
         await this.#reload();
@@ -211,7 +218,7 @@ export class Member {
         }
         this.#replica = replica;
         this.#known = knownOf(replica);
-        if (!this.#isClosed()) this.#follow();
+        if (!this.#isClosed()) this.#stepIn();
         return;
       } catch (error) {
         if (codeOf(error) === "STORAGE_TOO_NEW") return this.#outdate(error);
@@ -228,12 +235,25 @@ export class Member {
     this.#setMode("outdated");
   }
 
+  /** From where its term ended: to load the state anew would keep the next leader's machine busy. */
+  #goOn({ mark }: LogPosition): void {
+    const replica = this.#replica;
+    replica.mark = mark;
+    replica.lastId = this.#known.lastId;
+    forgetSoft(replica.state, (job) => replica.observers?.felt(job));
+    this.#follow();
+  }
+
+  /** A state that was loaded takes the place of the one before. */
+  #stepIn(): void {
+    this.#options.audience.observers.attach(this.#replica);
+    this.#options.audience.skipTo(this.#replica.head);
+    this.#follow();
+  }
+
   /** Stands ready with a state that is all in the log. */
   #follow(): void {
-    const { state, head } = this.#replica;
-    this.#options.audience.observers.attach(this.#replica);
-    this.#options.audience.skipTo(head);
-    this.#options.time.catchUp(state.lastAtMs);
+    this.#options.time.catchUp(this.#replica.state.lastAtMs);
     this.#mustReload = false;
     if (this.#log.shared) {
       const follower = new Follower({
@@ -278,7 +298,14 @@ export class Member {
     this.#applied(claim.recorded);
     if (this.#isClosed() || this.#isBehind() || replica.head !== claim.sequence) return;
     await this.#follower?.stop();
-    await this.#signWhile(this.#options.companion?.prepare(replica.state));
+    await signWhile(this.#options.companion?.prepare(replica.state), {
+      log: this.#log,
+      replica,
+      turn: this.#turn,
+      times: this.#times,
+      nextId: this.#nextAppendId,
+      isClosed: () => this.#isClosed(),
+    });
     if (this.#isClosed() || replica.head !== claim.sequence) return;
     this.#follower = undefined;
     this.#leading = this.#lead(claim);
@@ -305,35 +332,6 @@ export class Member {
       } else if (isFenced && (await hasSigned(log, replica).catch(() => false))) follower.hear();
       return undefined;
     }
-  }
-
-  /** The others hear of it while the companion gets ready, which may take a while. */
-  async #signWhile(preparing: Promise<void> | undefined): Promise<void> {
-    const companion = { isReady: false };
-    const settled = Promise.resolve(preparing).finally(() => {
-      companion.isReady = true;
-      this.#turn.hurry();
-    });
-    // It may fail while a sign is under way, before anybody waits for it here.
-    settled.catch(() => null);
-    const mustSign = () => this.#log.shared && !companion.isReady && !this.#isClosed();
-    try {
-      while (mustSign()) {
-        await this.#turn.wait(this.#times.tickMs / 2);
-        if (mustSign()) await this.#sign();
-      }
-    } finally {
-      // Also where a sign was refused: nothing is begun anew while the companion is still busy.
-      await settled;
-    }
-  }
-
-  async #sign(): Promise<void> {
-    const replica = this.#replica;
-    const { head, mark } = replica;
-    const options = { id: this.#nextAppendId() };
-    const position = await this.#log.append({ entries: [] }, { head, mark }, options);
-    replica.mark = position.mark;
   }
 
   #lead({ atMs: claimedAtMs, proved }: LeadClaim): Leading {
