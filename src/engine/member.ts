@@ -93,7 +93,7 @@ export class Member {
     const replica = await load(log, rules);
     if (known && !acceptLoss) await checkLog(log, known);
     const member = new Member(options, replica);
-    await member.snapshots.start(time.nowMs());
+    if (!log.shared) await member.snapshots.start(time.nowMs());
     member.#stepIn();
     if (!log.shared) await member.#tryToLead();
     member.#running = member.#run();
@@ -298,6 +298,8 @@ export class Member {
     this.#applied(claim.recorded);
     if (this.#isClosed() || this.#isBehind() || replica.head !== claim.sequence) return;
     await this.#follower?.stop();
+    // The others took some meanwhile. Nobody waits for it: the commands come first.
+    if (this.#log.shared) this.#findSnapshots();
     await signWhile(this.#options.companion?.prepare(replica.state), {
       log: this.#log,
       replica,
@@ -332,6 +334,12 @@ export class Member {
       } else if (isFenced && (await hasSigned(log, replica).catch(() => false))) follower.hear();
       return undefined;
     }
+  }
+
+  #findSnapshots(): void {
+    this.snapshots
+      .start(this.#options.time.nowMs())
+      .catch((error: unknown) => this.trouble.report("could not look for snapshots", error));
   }
 
   #lead({ atMs: claimedAtMs, proved }: LeadClaim): Leading {

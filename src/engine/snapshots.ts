@@ -28,6 +28,7 @@ export class Snapshots {
   readonly #retention: Retention;
   #last = { sequence: 0, atMs: 0 };
   #isBusy = false;
+  #isLooking = false;
   /** Written since the start. */
   count = 0;
 
@@ -36,18 +37,26 @@ export class Snapshots {
     this.#retention = retention;
   }
 
-  /** The state was rebuilt; whatever is newer than its snapshot counts towards the next one. */
+  /**
+   * A term begins: what is newer than the newest snapshot, whichever node took that, counts towards
+   * the next one. None is due before that is known: to capture the state takes its time.
+   */
   async start(nowMs: number): Promise<void> {
-    const newest = await this.#log.loadSnapshot(Infinity);
-    this.#last = {
-      sequence: newest?.sequence ?? 0,
-      atMs: newest ? await takenAtMs(newest) : nowMs,
-    };
+    this.#isLooking = true;
+    try {
+      const newest = await this.#log.loadSnapshot(Infinity);
+      this.#last = {
+        sequence: newest?.sequence ?? 0,
+        atMs: newest ? await takenAtMs(newest) : nowMs,
+      };
+    } finally {
+      this.#isLooking = false;
+    }
   }
 
   isDue(head: number, nowMs: number): boolean {
     const events = head - this.#last.sequence;
-    if (this.#isBusy || events <= 0) return false;
+    if (this.#isBusy || this.#isLooking || events <= 0) return false;
     return (
       events >= this.#retention.snapshotEveryEvents ||
       nowMs - this.#last.atMs >= ENGINE.snapshotEveryMs

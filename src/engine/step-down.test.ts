@@ -144,3 +144,19 @@ test("a leader that resigns decides nothing more, whatever falls due meanwhile",
   resign();
   await closing;
 });
+
+test("who takes over counts from the snapshot that the leader before took, not from its own start", async () => {
+  const retention = { snapshotEveryEvents: 20 };
+  const { first, second, third, clock } = await openCluster(NAMES, { retention });
+  for (let i = 0; i < 30; i += 1) await register(first.engine);
+  await clock.advance(1000);
+  expect(first.engine.snapshotCount).toBe(1);
+  await first.engine.stepDown();
+  await clock.advance(2000);
+  const leader = leaderOf([second, third]);
+  expect(leader?.snapshotCount).toBe(0);
+  for (let i = 0; i < 20; i += 1) await register(leader ?? second.engine);
+  await clock.advance(1000);
+  expect(leader?.snapshotCount).toBe(1);
+  for (const { engine } of [first, second, third]) await engine.close();
+});
