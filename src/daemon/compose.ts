@@ -3,7 +3,6 @@
  * the opposite one. What cannot be opened closes what was.
  */
 import type { By } from "../core/by.ts";
-import { RollcallError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { systemClock } from "../machine/clock.ts";
 import { Audit } from "../engine/audit.ts";
@@ -29,9 +28,9 @@ import { PeerUsers } from "../identity/peer-users.ts";
 import { ProxyUsers } from "../identity/proxy-users.ts";
 import { BearerTokens } from "../identity/tokens.ts";
 import type { Config } from "./config.ts";
+import { shutDown } from "./closing.ts";
 import { openDoors, type Doors } from "./doors.ts";
 import { answersOthers } from "./exposure.ts";
-import { CLOSING } from "./limits.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { Metrics } from "./metrics.ts";
 import { OwnToken } from "./own-token.ts";
@@ -194,9 +193,9 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
   } catch (error) {
     metrics.close();
     await opened.arcp?.close();
-    await opened.cluster?.leave();
     await opened.services?.close();
     await opened.audit?.close();
+    await opened.cluster?.leave();
     await opened.engine?.close();
     await opened.cluster?.close();
     await opened.store?.close();
@@ -263,34 +262,6 @@ function running(parts: DaemonParts): Daemon {
   };
 }
 
-/** Commands under way become durable, watchers hear why it ends, then everything goes. */
-async function shutDown(parts: DaemonParts): Promise<void> {
-  const { store, audit, engine, services, arcp, cluster, doors, metrics, logger } = parts;
-  const step = async (what: string, work: Promise<unknown>, withinMs: number) => {
-    try {
-      await within(work, withinMs);
-    } catch (error) {
-      logger.error({ err: error }, `could not close ${what}`);
-    }
-  };
-  logger.info("closing");
-  doors.stopAccepting();
-  parts.ownToken.close();
-  parts.pair?.close();
-  parts.certificates.close();
-  if (cluster) await step("the membership", cluster.leave(), CLOSING.leaveMs);
-  await step("the jobs", arcp.close(), CLOSING.arcpMs);
-  const closed = Promise.all([services.close(), parts.backups?.close()]);
-  await step("the services", closed, CLOSING.servicesMs);
-  await step("the audit", audit.close(), CLOSING.engineMs);
-  await step("the engine", engine.close(), CLOSING.engineMs);
-  if (cluster) await step("the way to other members", cluster.close(), CLOSING.cutMs);
-  await step("the doors", doors.close(CLOSING.doorsMs), CLOSING.doorsMs + CLOSING.cutMs);
-  await step("the store", store.close(), CLOSING.storeMs);
-  metrics.close();
-  logger.info("closed");
-}
-
 interface BackupParts {
   readonly config: Config;
   readonly audit: Audit;
@@ -311,20 +282,6 @@ function backupsOf(parts: BackupParts, release: string): Backups | undefined {
     onBackup: (file) => logger.info({ file }, "made a backup"),
     onTrouble: (what, error) => logger.error({ err: error }, what),
   });
-}
-
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new RollcallError("DEADLINE_EXCEEDED", `it took more than ${ms} ms`));
-    }, ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function openPair(
