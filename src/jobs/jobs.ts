@@ -72,6 +72,8 @@ export class JobService {
   readonly #observe: ((call: (observer: JobObserver) => void) => void) | undefined;
   readonly #runs = new Map<string, Run>();
   #found: readonly UnfinishedJob[] = [];
+  /** Those of the jobs found whose streams were read for this. */
+  readonly #mayRunAgain = new Set<string>();
   /** Durable, and to be started at the end of this turn. */
   readonly #starting: Run[] = [];
   readonly #forgotten: ForgottenStreams;
@@ -113,13 +115,17 @@ export class JobService {
 
   async prepare(state: State): Promise<void> {
     limitJobs(state, { ...JOBS, ...this.options.limits });
-    this.#found = await unfinishedJobs(state, this.options.streams);
+    const { streams } = this.options;
+    const runsAgain = (job: Job) => this.#runsAgain(job);
+    this.#found = await unfinishedJobs({ state, streams, runsAgain });
   }
 
   /** The jobs that have not ended are here again; nothing became of them yet. */
   begin(term: Term): void {
     this.#term = term;
-    for (const { entry, ...fill } of this.#found) {
+    this.#mayRunAgain.clear();
+    for (const { entry, again, ...fill } of this.#found) {
+      if (again) this.#mayRunAgain.add(entry.job.id);
       const { parent } = entry.job;
       const { ownerOf } = this.options;
       const input: unknown = fill.inputAt > 0 ? JSON.parse(fill.inputText) : undefined;
@@ -150,12 +156,13 @@ export class JobService {
 
   /** Only the node that leads runs jobs: those of another died there, and may go on here. */
   #revive(job: Job): void {
-    const again = this.#runsAgain(job);
+    const again = this.#mayRunAgain.has(job.id);
     const { node } = this.options;
     this.term.decide({ type: "job.revive", jobId: job.id, node, again }, ITSELF);
   }
 
-  #runsAgain({ agent }: Job): boolean {
+  #runsAgain({ agent, parent, cancelReason }: Job): boolean {
+    if (parent !== "" || cancelReason !== undefined) return false;
     try {
       return this.options.agents.resolve(agent).restart === "always";
     } catch {

@@ -9,6 +9,8 @@ export const STREAM = {
   removedAtOnce: 256,
   /** Read at a start beside each other: enough to keep the disk busy, few enough to hold. */
   foundAtOnce: 64,
+  /** A stream with fewer entries is read from its beginning to its end, not at both. */
+  readWhole: 64,
 } as const;
 
 export const CREDENTIAL_TIMES = {

@@ -102,8 +102,11 @@ export class ArcpService implements Companion {
   }
 
   async prepare(state: State): Promise<void> {
-    await this.#sessions.prepare(state);
-    await this.jobs.prepare(state);
+    const both = [this.#sessions.prepare(state), this.jobs.prepare(state)];
+    // Also where one fails: nothing is begun anew while the other is still busy.
+    for (const each of await Promise.allSettled(both)) {
+      if (each.status === "rejected") throw each.reason;
+    }
   }
 
   lead(term: Term): void {

@@ -30,8 +30,9 @@ async function storedNumbers(
   const heard = new Map<string, number>();
   let first = 1;
   let seq = 0;
-  // Only a session that follows jobs has to look at all of its numbers.
-  const places = subscriptions.size > 0 ? [oldest - 1] : [oldest - 1, head - 1];
+  // Only a session that follows jobs has to look at all of its numbers; a few cost one read less.
+  const isShort = head - oldest < STREAM.readWhole;
+  const places = subscriptions.size > 0 || isShort ? [oldest - 1] : [oldest - 1, head - 1];
   for (const place of new Set(places)) {
     for await (const batch of streams.read(stream, place)) {
       for (const [index, text] of batch.entries.entries()) {
