@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { shutDown } from "./closing.ts";
 
-test("a leader that is stopped stays a member until its jobs and services are done, and then resigns at once", async () => {
+test("a leader that is stopped stays a member until all but its resignation is done", async () => {
   const done: string[] = [];
   const part = (name: string) => ({
     async close() {

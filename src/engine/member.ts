@@ -235,7 +235,7 @@ export class Member {
     this.#setMode("outdated");
   }
 
-  /** From where its term ended: to load the state anew would keep the next leader's machine busy. */
+  /** From where its term ended: to load all anew would take a core from the next leader. */
   #goOn({ mark }: LogPosition): void {
     const replica = this.#replica;
     replica.mark = mark;

@@ -145,7 +145,7 @@ test("a leader that resigns decides nothing more, whatever falls due meanwhile",
   await closing;
 });
 
-test("who takes over counts from the snapshot that the leader before took, not from its own start", async () => {
+test("who takes over counts from the newest snapshot, whoever took it", async () => {
   const retention = { snapshotEveryEvents: 20 };
   const { first, second, third, clock } = await openCluster(NAMES, { retention });
   for (let i = 0; i < 30; i += 1) await register(first.engine);

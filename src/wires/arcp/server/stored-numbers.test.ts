@@ -33,7 +33,7 @@ test("the streams of many sessions are read beside each other, some at once", as
   expect(most).toBe(STREAM.foundAtOnce);
 });
 
-test("the first and the last number of a session are known, whether it is short or long", async () => {
+test("of short and of long sessions the first and the last number are known", async () => {
   const { log, streams } = memoryStore();
   await log.open();
   const known = new Map<string, Pick<SessionEntry, "subscriptions">>();
