@@ -186,8 +186,9 @@ export class Mirror implements LogMirror {
         yield { ...batch, mark: 0 };
       }
     } catch (error) {
-      // A page that holds many appends has only the id of the last.
-      if (codeOf(error) !== "DIVERGED") await this.#discard(mirror, error);
+      // A page that holds many appends has only the id of the last; and what is read slowly may be
+      // truncated meanwhile, when a newer snapshot is kept.
+      if (!MISFITS.includes(codeOf(error))) await this.#discard(mirror, error);
     }
   }
 
@@ -250,7 +251,7 @@ export class Mirror implements LogMirror {
       try {
         if (mirror?.logId === "") await this.#begin(mirror);
         else if (mirror) await this.#catchUp(mirror);
-        await waited(MIRROR.restMs, AbortSignal.any([this.#hurry.signal, closing]));
+        await waited(MIRROR.restMs, this.#hurry.signal);
       } catch (error) {
         if (mirror) await this.#failed(mirror, error);
         await waited(MIRROR.retryMs, closing);

@@ -166,6 +166,43 @@ describe("a member that starts again", () => {
   });
 });
 
+test("a slow replay that snapshots overtake ends in the shared log; the mirror stays", async () => {
+  const medium = new MemoryMedium();
+  const path = join(folder(), "mirror.db");
+  // Each is a page of its own.
+  const long = "x".repeat(1 << 20);
+  for (let head = 0; head < 5; head += 1) {
+    const { store, log } = await start(medium, path);
+    await put(log, { entries: [long] }, head);
+    await store.close();
+  }
+  const { log, mirror, reads, warnings } = await start(medium, path);
+  const seen: string[] = [];
+  const kept: boolean[] = [];
+  for await (const { entries } of log.read(0)) {
+    for (const entry of entries) seen.push(entry);
+    if (kept.length > 0) continue;
+    // By the third, what the second truncated is gone from the file.
+    for (const sequence of [4, 5, 5]) kept.push(await mirror.keep({ sequence, chunks: ["state"] }));
+  }
+  expect(kept).toEqual([true, true, true]);
+  expect(seen).toEqual(Array(5).fill(long));
+  expect(warnings).toEqual([]);
+  expect(reads).toContain(2);
+});
+
+// On Node 20 each signal that is combined with one that stays leaves something in it for good.
+test("a mirror that is written for long combines no signals", async () => {
+  const any = vi.spyOn(AbortSignal, "any");
+  onTestFinished(() => any.mockRestore());
+  const { log, mirror } = await start(new MemoryMedium(), join(folder(), "mirror.db"));
+  for (let head = 0; head < 3; head += 1) {
+    await put(log, { entries: ["one"] }, head);
+    expect(await mirror.keep({ sequence: head + 1, chunks: ["state"] })).toBe(true);
+  }
+  expect(any.mock.calls).toHaveLength(0);
+});
+
 describe("a mirror is made anew, and the shared log is read", () => {
   async function expectRenewed(medium: MemoryMedium, path: string, why: string): Promise<void> {
     const expected = medium.entries.slice();
