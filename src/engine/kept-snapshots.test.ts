@@ -3,12 +3,17 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { quiet } from "../../test/support/engine/fixture.ts";
 import { LIBRARY } from "../core/by.ts";
+import { rules } from "../core/rules.ts";
+import type { LogMirror } from "../log/log.ts";
 import { MemoryMedium, memoryStore } from "../log/memory/store.ts";
 import { mirroredStore } from "../log/mirror/store.ts";
 import { sqliteStore } from "../log/sqlite/store.ts";
 import type { Store } from "../log/store.ts";
 import { Engine } from "./engine.ts";
+import { KeptSnapshots } from "./kept-snapshots.ts";
+import { load } from "./replica.ts";
 
 const NEWER = '{"part":"scalars","records":[{"version":1000}]}';
 
@@ -107,4 +112,19 @@ test("a kept snapshot that this version cannot read is not missed", async () => 
   const again = await follower(shared, path);
   expect(await agents(again.engine, leading.head)).toBe(30);
   expect(again.warnings).toEqual([expect.stringContaining("is made anew")]);
+});
+
+test("a follower whose mirror takes no snapshots tries no more often than others", async () => {
+  for (const outcome of [() => false, () => Promise.reject(new Error("no room"))]) {
+    const { log } = memoryStore();
+    const replica = await load(log, rules);
+    const keep = vi.fn<LogMirror["keep"]>(async () => outcome());
+    const mirror = { keep, newest: async () => undefined, discard: async () => undefined };
+    const kept = new KeptSnapshots({ mirror, everyEvents: 10, onTrouble: () => undefined });
+    for (let batch = 1; batch <= 100; batch += 1) {
+      kept.applied({ ...replica, head: batch });
+      await quiet();
+    }
+    expect(keep).toHaveBeenCalledTimes(10);
+  }
 });
