@@ -1,10 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { LIBRARY } from "../../core/by.ts";
 import { systemClock } from "../../machine/clock.ts";
 import { KeyPair } from "../../net/tls/pair.ts";
 import { LocalUsers } from "../../identity/local-users.ts";
+import { GrpcChannel } from "../../net/grpc/client-channel.ts";
 import { MemberClient } from "../../wires/members/client/forwarder.ts";
+import { MEMBER_WIRE } from "../../wires/members/limits.ts";
 import { memberService } from "../../wires/members/server/service.ts";
+import { TestClock } from "../../../test/support/engine/fixture.ts";
 import { forwarderConformance, ScriptedTarget } from "../../../test/support/forward/conformance.ts";
 import { anybodyHere, FREE } from "../../../test/support/daemon/fixture.ts";
 import { chainOf } from "../../../test/support/identity/chain.ts";
@@ -59,6 +62,43 @@ describe("members over gRPC", () => {
     expect(await client.barrier("a")).toBe(7);
     await door.close();
     await expect(client.barrier("a")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("a call that is under way when the certificate is renewed is answered", async () => {
+    const { door, target, address } = await openDoor();
+    let answer: (head: number) => void = () => undefined;
+    const held = new Promise<number>((resolve) => {
+      answer = resolve;
+    });
+    const asked = vi.spyOn(target, "barrierHere").mockReturnValueOnce(held);
+    using client = clientOf(address);
+    const first = client.barrier("a");
+    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    client.renew();
+    expect(await client.barrier("a")).toBe(7);
+    answer(6);
+    expect(await first).toBe(6);
+    await door.close();
+  });
+
+  test("a connection with a former certificate ends once its calls had their time", async () => {
+    const { door, address } = await openDoor();
+    const clock = new TestClock();
+    const client = new MemberClient({ addressOf: () => address, timers: clock });
+    const close = vi.spyOn(GrpcChannel.prototype, "close");
+    onTestFinished(() => close.mockRestore());
+    expect(await client.barrier("a")).toBe(7);
+    client.renew();
+    await clock.advance(MEMBER_WIRE.executeMs - 1);
+    expect(close).not.toHaveBeenCalled();
+    await clock.advance(1);
+    expect(close).toHaveBeenCalledTimes(1);
+    expect(await client.barrier("a")).toBe(7);
+    client.renew();
+    client.close();
+    client.close();
+    expect(close).toHaveBeenCalledTimes(2);
+    await door.close();
   });
 
   test("who answers at an address says its name", async () => {

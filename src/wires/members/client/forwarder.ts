@@ -31,6 +31,8 @@ export class MemberClient implements Forwarder {
   readonly #options: MemberClientOptions;
   /** By address, the one used longest ago first. */
   readonly #channels = new Map<string, GrpcChannel>();
+  /** With an older certificate, each until its calls are over; how to end it now. */
+  readonly #former = new Set<() => void>();
 
   constructor(options: MemberClientOptions) {
     this.#options = options;
@@ -92,15 +94,25 @@ export class MemberClient implements Forwarder {
     return openRelay(this.#channel(leader), terms);
   }
 
-  /** New connections from here on: the certificate is another one. */
+  /** New connections from here on: the certificate is another one. Calls under way go on. */
   renew(): void {
-    for (const channel of this.#channels.values()) channel.close();
+    for (const channel of this.#channels.values()) {
+      const end = () => {
+        cancel();
+        this.#former.delete(end);
+        channel.close();
+      };
+      const cancel = this.#options.timers.after(MEMBER_WIRE.executeMs, end);
+      this.#former.add(end);
+    }
     this.#channels.clear();
   }
 
   /** Idempotent; ends every call. */
   close(): void {
-    this.renew();
+    for (const channel of this.#channels.values()) channel.close();
+    this.#channels.clear();
+    for (const end of this.#former) end();
   }
 
   #channel(node: string): GrpcChannel {
