@@ -195,6 +195,15 @@ describe("a command", () => {
   });
 });
 
+test("what a term gathered and did not write is not written by the next one", () => {
+  audit.done({ by: ann, action: "policy.set", target: "" }, 1);
+  audit.begin();
+  audit.done({ by: ann, action: "policy.delete", target: "" }, 2);
+  expect(audit.take().map((text) => JSON.parse(text) as unknown)).toMatchObject([
+    { action: "policy.delete" },
+  ]);
+});
+
 describe("the trail", () => {
   test("is read in short turns: others are served between", async () => {
     const entry = { atMs: 1, by: ann, action: "a", target: "", outcome: "done", count: 1 };

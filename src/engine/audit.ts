@@ -81,6 +81,11 @@ export class Audit implements StreamWriter {
     this.#strangers = new Denials({ clock, countedMs: strangersMs, most: strangers, onEnd });
   }
 
+  /** A term of leading begins: what the one before gathered and did not write never happened. */
+  begin(): void {
+    this.#gathering = [];
+  }
+
   /** Adds what was done to the open batch of whoever calls; gives its length. */
   done(act: AuditedAct, atMs: number): number {
     const text = doneText(act, atMs);
