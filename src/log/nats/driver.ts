@@ -176,6 +176,11 @@ export class Connection {
     return this.#connection.isClosed();
   }
 
+  /** Resolves when it is: it came to its end, or the servers let it in no more. */
+  async closed(): Promise<void> {
+    await this.#connection.closed();
+  }
+
   publish({ subject, body, headers }: Outgoing): void {
     this.#connection.publish(subject, body, { headers: this.#headers(headers) });
   }

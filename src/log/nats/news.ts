@@ -24,6 +24,8 @@ export class News {
   #heard: StoredMessage[] = [];
   #bytes = 0;
   #isListening = false;
+  /** How often it began to listen: what came before each was not heard. */
+  #beginnings = 0;
   #count = 0;
 
   constructor(session: NatsSession) {
@@ -35,21 +37,35 @@ export class News {
     return this.#count;
   }
 
-  /** From the first follower on. */
+  /** From the first follower on; anew where the servers closed the connection for good. */
   async listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;
     try {
-      await this.#session.listen((message) => this.#hear(message));
+      const connection = await this.#session.listen((message) => this.#hear(message));
+      this.#beginnings += 1;
+      this.#wake();
+      void connection.closed().then(() => this.#goDeaf());
     } catch {
       // The servers are away; the next follower that waits tries again.
       this.#isListening = false;
     }
   }
 
+  #goDeaf(): void {
+    this.#isListening = false;
+    if (this.#waiting.size > 0 && !this.#session.closing.aborted) void this.listen();
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
   /** Whether there was something since `count`, before it is time to look in any case. */
   async next(count: number, signal: AbortSignal): Promise<boolean> {
+    const beginnings = this.#beginnings;
     await this.listen();
+    if (this.#beginnings !== beginnings) return false;
     if (this.#count > count || signal.aborted) return true;
     const woken = new AbortController();
     const wake = () => woken.abort();
@@ -58,7 +74,7 @@ export class News {
     await waited(NATS.lookMs, woken.signal);
     this.#waiting.delete(wake);
     signal.removeEventListener("abort", wake);
-    return woken.signal.aborted;
+    return woken.signal.aborted && this.#beginnings === beginnings;
   }
 
   /** What follows right after what was seen; "gap" when something between was not heard. */
@@ -94,7 +110,7 @@ export class News {
       if (this.#bytes > heardBytes) this.#heard = [];
     }
     this.#count += 1;
-    for (const wake of this.#waiting) wake();
+    this.#wake();
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { Connection } from "./driver.ts";
 import { NatsSession } from "./session.ts";
 import { parseNatsUrl } from "./url.ts";
 
@@ -26,9 +27,8 @@ function converse(socket: Socket, unanswered: number): void {
   });
 }
 
-// A server that froze still gets its share of direct reads: the others do not know yet.
-test("a read that is not answered is soon asked again, perhaps of another server", async () => {
-  const server = createServer((socket) => converse(socket, 2)).listen(0, "127.0.0.1");
+async function sessionAt(onConnection: (socket: Socket) => void): Promise<NatsSession> {
+  const server = createServer(onConnection).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
   const address = server.address();
@@ -42,9 +42,29 @@ test("a read that is not answered is soon asked again, perhaps of another server
     onWarning: () => undefined,
   });
   onTestFinished(() => session.close(() => Promise.resolve()));
+  return session;
+}
+
+// A server that froze still gets its share of direct reads: the others do not know yet.
+test("a read that is not answered is soon asked again, perhaps of another server", async () => {
+  const session = await sessionAt((socket) => converse(socket, 2));
   const startedMs = performance.now();
   const [end] = await session.direct("rollcall_froze", { last_by_subj: "x" });
   expect(end?.status).toBe(404);
   // 250 and 500 ms, and pauses; with 1.5 s for each it takes more than 3 s.
   expect(performance.now() - startedMs).toBeLessThan(2_500);
+});
+
+test("reads that find their connection closed together share the next one", async () => {
+  const sockets: Socket[] = [];
+  const session = await sessionAt((socket) => {
+    sockets.push(socket);
+    converse(socket, 0);
+  });
+  const collect = vi.spyOn(Connection.prototype, "collect");
+  const read = () => session.direct("rollcall_froze", { last_by_subj: "x" });
+  await read();
+  await (collect.mock.contexts[0] as Connection).close();
+  expect(await Promise.all([read(), read(), read(), read()])).toHaveLength(4);
+  expect(sockets).toHaveLength(2);
 });

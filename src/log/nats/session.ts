@@ -194,8 +194,13 @@ export class NatsSession extends SharedSession {
   /** Reconnects by itself, once it is there. */
   async #connected(which: "writes" | "reads"): Promise<Connection> {
     const { url, credentials } = this.#options;
-    const known = this.#connections.get(which);
-    if (known && !(await known).isClosed) return known;
+    for (;;) {
+      const known = this.#connections.get(which);
+      if (!known) break;
+      if (!(await known).isClosed) return known;
+      // Others found it closed, too: the first of them makes the next one.
+      if (this.#connections.get(which) === known) this.#connections.delete(which);
+    }
     if (this.#isDisconnected) throw new RollcallError("WRONG_STATE", "the store is closed");
     const connection = connect({ url, ...(credentials && { credentials }) });
     this.#connections.set(which, connection);
@@ -205,13 +210,14 @@ export class NatsSession extends SharedSession {
     return connection;
   }
 
-  /** Hears what is appended, from now on. */
-  async listen(heard: (message: StoredMessage) => void): Promise<void> {
+  /** Hears what is appended, from now on, until the connection that it gives is closed. */
+  async listen(heard: (message: StoredMessage) => void): Promise<Connection> {
     const connection = await this.#connected("reads");
     connection.subscribe(this.names.heard, (message) => {
       const stored = storedOf(message);
       if (stored.logId === this.logId) heard(stored);
     });
+    return connection;
   }
 
   protected async disconnect(): Promise<void> {
