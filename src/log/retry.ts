@@ -33,6 +33,17 @@ export async function waited(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
+/** What the work gives, or nothing as soon as the signal aborts: the work may take long to end. */
+export function unlessEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const end = () => resolve(undefined);
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+    const settled = () => signal.removeEventListener("abort", end);
+    work.then(resolve, reject).then(settled, settled);
+  });
+}
+
 /** The next pause. */
 export function longer(pauseMs: number): number {
   return Math.min(2 * pauseMs, RETRY.mostMs);

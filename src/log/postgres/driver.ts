@@ -58,6 +58,7 @@ export async function connect(
     application_name: "rollcall",
     connectionTimeoutMillis: POSTGRES.connectMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: POSTGRES.keepAliveMs,
     types: { getTypeParser: parserOf as NonNullable<ClientConfig["types"]>["getTypeParser"] },
   };
   if (!POOLERS.has(url)) {

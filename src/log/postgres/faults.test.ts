@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { lacks } from "../../../scripts/prerequisites.mjs";
 import { newAppendId, put } from "../../../test/support/log/append.ts";
 import {
@@ -8,10 +9,12 @@ import {
   othersTurn,
   streamAfter,
 } from "../../../test/support/log/conformance-case.ts";
+import { NOTIFICATION, PostgresProxy } from "../../../test/support/postgres/proxy.ts";
 import { PostgresServer } from "../../../test/support/postgres/server.ts";
 import { codeOf } from "../../core/errors.ts";
 import type { Log, LogPosition } from "../log.ts";
 import type { Store } from "../store.ts";
+import { POSTGRES } from "./limits.ts";
 import { postgresStore, type PostgresStoreOptions } from "./store.ts";
 
 const hasServer = !lacks("postgres");
@@ -84,6 +87,80 @@ describe.skipIf(!hasServer)("a kill of the server in the middle of appends", () 
     followed.stop();
     expect(seen).toEqual(counted("event", 3));
   }, 60_000);
+});
+
+describe.skipIf(!hasServer)("a server that is gone without a word", () => {
+  async function proxied(schema: string) {
+    const proxy = await PostgresProxy.start(primary.port);
+    onTestFinished(() => proxy.close());
+    const store = storeOf(schema, { url: primary.url(schema, { port: proxy.port }) });
+    await store.log.open();
+    return { proxy, ...store };
+  }
+
+  test("costs an append by a connection that was idle less than a second", async () => {
+    const keepAlive = vi.spyOn(Socket.prototype, "setKeepAlive");
+    const { proxy, log } = await proxied("idle");
+    const at = await log.open();
+    // The system asks as well, where nobody uses a connection for hours.
+    expect(keepAlive).toHaveBeenCalledWith(true, POSTGRES.keepAliveMs);
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => now() + POSTGRES.idleMs);
+    proxy.forget("all");
+    expect(await log.append({ entries: ["one"] }, at, { id: newAppendId() })).toEqual({
+      head: 1,
+      mark: 1,
+    });
+  });
+
+  test("does not hold up a follower that is to stop, as one that is to lead does", async () => {
+    const { proxy, log } = await proxied("stopping");
+    const followed = new Follower(log, 0);
+    const next = followed.next();
+    const asked = new Promise<void>((resolve) => {
+      proxy.fate = (type) => {
+        if (type !== NOTIFICATION) resolve();
+        return "drop";
+      };
+    });
+    await asked;
+    const stoppedMs = performance.now();
+    followed.stop();
+    expect(await next).toBeUndefined();
+    expect(performance.now() - stoppedMs).toBeLessThan(POSTGRES.answerMs / 4);
+  });
+
+  test("is asked for notifications anew, once followers find what it told nobody of", async () => {
+    const { proxy, log } = await proxied("deaf");
+    const writer = storeOf("deaf").log;
+    await writer.open();
+    let told = 0;
+    let onLook: () => void = () => undefined;
+    proxy.fate = (type) => {
+      if (type === NOTIFICATION) told += 1;
+      else onLook();
+      return "pass";
+    };
+    const followed = new Follower(log, 0);
+    const next = async (head: number) => {
+      const looked = new Promise<void>((resolve) => {
+        onLook = resolve;
+      });
+      const seen = followed.through(head);
+      await looked;
+      await put(writer, { entries: ["event"] }, head - 1);
+      await seen;
+    };
+    const first = followed.through(1);
+    await vi.waitFor(() => expect(told).toBe(1), PATIENT_MS);
+    await put(writer, { entries: ["event"] }, 0);
+    await first;
+    proxy.forget("those that listen");
+    told = 0;
+    for (let head = 2; told === 0 && head < 20; head += 1) await next(head);
+    expect(told).toBeGreaterThan(0);
+    followed.stop();
+  });
 });
 
 describe.skipIf(!hasServer)("a server that may lose what it acknowledged", () => {

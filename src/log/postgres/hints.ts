@@ -3,7 +3,8 @@
  * second. It is a hint and nothing more: notifications get lost, above all with PgBouncer in
  * transaction mode, which drops LISTEN without a word. So the store notifies itself by another
  * connection; when that does not come back, followers look four times a second, and the operator
- * is told.
+ * is told. Where they came once and looks find news without them, the connection is dead, and
+ * another one listens.
  */
 import { randomUUID } from "node:crypto";
 import { waited } from "../retry.ts";
@@ -24,6 +25,8 @@ export class Hints {
   #isHeard = false;
   #isTold = false;
   #count = 0;
+  /** Looks in a row that found what was not hinted at. */
+  #unheard = 0;
   #echo = "";
 
   constructor(session: PostgresSession) {
@@ -48,6 +51,13 @@ export class Hints {
     await waited(signal.aborted ? 0 : lookMs, woken.signal);
     this.#waiting.delete(wake);
     signal.removeEventListener("abort", wake);
+  }
+
+  /** A look found something, and there was no hint since `count`. */
+  missed(count: number): void {
+    if (!this.#isHeard || this.#count > count) return;
+    this.#unheard += 1;
+    if (this.#unheard >= POSTGRES.unheardLooks && this.#connection) this.#lose(this.#connection);
   }
 
   /** The next follower that waits tries again, when it fails. */
@@ -82,6 +92,7 @@ export class Hints {
   #hear(payload: string): void {
     if (payload === this.#echo) this.#isHeard = true;
     this.#count += 1;
+    this.#unheard = 0;
     for (const wake of this.#waiting) wake();
   }
 
@@ -91,5 +102,6 @@ export class Hints {
     this.#connection = undefined;
     this.#isHeard = false;
     this.#isListening = false;
+    this.#unheard = 0;
   }
 }

@@ -12,6 +12,12 @@ export const POSTGRES = {
   lockMs: 2_000,
   /** The same seen from here, where the server does not answer at all. */
   answerMs: 8_000,
+  /** A connection that nobody used for so long may be to a host that is gone: it is asked first, */
+  idleMs: 2_000,
+  /** and must answer within this; a new one is made sooner than the other limits are over. */
+  idleAnswerMs: 500,
+  /** Nothing was heard for so long: the system asks the host by itself, and cuts 10 s later. */
+  keepAliveMs: 10_000,
   /** How long a read goes on trying while the server restarts. */
   readWithinMs: 5_000,
   /** A page of a read: at least one append, and no more after so many bytes or rows. */
@@ -26,6 +32,8 @@ export const POSTGRES = {
   /** Without a notification followers look this often; where none arrive at all, that often. */
   lookMs: 1_000,
   lookAloneMs: 250,
+  /** So many looks that find what no notification told of, and those do not arrive any more. */
+  unheardLooks: 2,
   /** Within which our own notification must come back. */
   echoMs: 1_000,
   /** Between the two looks at a server that is then refused. */

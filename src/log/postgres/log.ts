@@ -12,6 +12,7 @@ import type {
   Snapshot,
   StoredSnapshot,
 } from "../log.ts";
+import { unlessEnded } from "../retry.ts";
 import type { Writer } from "../writer.ts";
 import { damaged, isPassing, otherLog } from "./failure.ts";
 import { Hints } from "./hints.ts";
@@ -77,18 +78,22 @@ export class PostgresLog implements Log {
     // Signs of life are news since this store last heard of the log.
     let seen: Seen = { at: after, id: afterId ?? "", mark: this.#mark };
     const isEnded = () => ended.aborted;
+    let countBefore: number | undefined;
     while (!isEnded()) {
       const { count } = this.#hints;
-      const page = await this.#pageOrNothing({ after: seen.at });
+      const page = await unlessEnded(this.#pageOrNothing({ after: seen.at }), ended);
       if (isEnded()) return;
       const batch = page && this.#news(page, seen);
       if (batch) {
+        if (countBefore === count) this.#hints.missed(count);
+        countBefore = undefined;
         const { first, entries, id, mark } = batch;
         seen = { at: first + entries.length - 1, id, mark };
         yield batch;
       } else {
         if (page) seen = { ...seen, mark: page.mark };
         await this.#hints.next(count, ended);
+        countBefore = count;
       }
     }
   }

@@ -1,6 +1,10 @@
 /**
  * A few connections, made when they are needed and used again. Not pg-pool, whose end() waits for
  * ever for a connect that is under way: closing here cuts everything.
+ *
+ * A host that loses its power, or a router that forgets a connection, tells nobody: a connection
+ * that nobody used for a while is asked before it is used again. Where one is dead the others that
+ * are idle are likely dead, too: all are made anew.
  */
 import { RollcallError } from "../../core/errors.ts";
 import type { Connection } from "./driver.ts";
@@ -11,19 +15,27 @@ interface Borrower {
   readonly reject: (error: unknown) => void;
 }
 
+interface IdleConnection {
+  readonly connection: Connection;
+  readonly sinceMs: number;
+}
+
 export class Pool {
   readonly #connect: () => Promise<Connection>;
   readonly #size: number;
+  readonly #idleMs: number;
   readonly #open = new Set<Connection>();
-  readonly #idle: Connection[] = [];
+  readonly #idle: IdleConnection[] = [];
   readonly #waiting: Borrower[] = [];
   /** Open, or about to be. */
   #count = 0;
   #isClosed = false;
 
-  constructor(connect: () => Promise<Connection>, size: number) {
+  /** `idleMs`: one that was idle for longer is asked first. */
+  constructor(connect: () => Promise<Connection>, size: number, idleMs: number = POSTGRES.idleMs) {
     this.#connect = connect;
     this.#size = size;
+    this.#idleMs = idleMs;
   }
 
   /** With a connection that nobody else uses meanwhile. */
@@ -36,20 +48,25 @@ export class Pool {
     }
   }
 
-  #take(): Promise<Connection> {
-    if (this.#isClosed) return Promise.reject(closed());
+  async #take(): Promise<Connection> {
     for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-      if (idle.isAlive) return Promise.resolve(idle);
-      this.#drop(idle);
+      if (await this.#isThere(idle)) return idle.connection;
+      this.#dropDead(idle.connection);
     }
+    if (this.#isClosed) throw closed();
     if (this.#waiting.length >= POSTGRES.waitingReads) {
       const message = `${POSTGRES.waitingReads} calls wait for Postgres`;
-      return Promise.reject(new RollcallError("LIMIT_EXCEEDED", message));
+      throw new RollcallError("LIMIT_EXCEEDED", message);
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
       if (this.#count < this.#size) void this.#add();
     });
+  }
+
+  async #isThere({ connection, sinceMs }: IdleConnection): Promise<boolean> {
+    const isNew = performance.now() - sinceMs < this.#idleMs;
+    return connection.isAlive && (isNew || answers(connection));
   }
 
   /** One more connection, for the one who waits longest. */
@@ -68,13 +85,18 @@ export class Pool {
   }
 
   #give(connection: Connection): void {
-    if (this.#isClosed || !connection.isAlive) this.#drop(connection);
+    if (this.#isClosed || !connection.isAlive) this.#dropDead(connection);
     else {
       const waiter = this.#waiting.shift();
       if (waiter) waiter.resolve(connection);
-      else this.#idle.push(connection);
+      else this.#idle.push({ connection, sinceMs: performance.now() });
     }
     if (this.#waiting.length > 0 && this.#count < this.#size) void this.#add();
+  }
+
+  #dropDead(dead: Connection): void {
+    this.#drop(dead);
+    for (const { connection } of this.#idle.splice(0)) this.#drop(connection);
   }
 
   #drop(connection: Connection): void {
@@ -89,6 +111,23 @@ export class Pool {
     for (const connection of this.#open) connection.end();
     this.#idle.length = 0;
   }
+}
+
+/** Whether it answers, soon. */
+function answers(connection: Connection): Promise<boolean> {
+  return new Promise((resolve) => {
+    // An answer that came while this process was busy is read before that.
+    const giveUp = () => setImmediate(() => resolve(false));
+    const late = setTimeout(giveUp, POSTGRES.idleAnswerMs);
+    const answered = (isAlive: boolean) => {
+      clearTimeout(late);
+      resolve(isAlive);
+    };
+    connection.query("SELECT 1").then(
+      () => answered(true),
+      () => answered(false),
+    );
+  });
 }
 
 function closed(): RollcallError {

@@ -51,7 +51,8 @@ export class PostgresSession extends SharedSession {
     this.#servers = new Servers({ url, ...(password && { password }) });
     this.#writes = new Pool(() => this.#connectToWrite(), 1);
     this.#reads = options.isMoment
-      ? new Pool(() => this.#connectToMoment(), 1)
+      ? // Its transaction is what it is for: nothing is won by giving it up.
+        new Pool(() => this.#connectToMoment(), 1, Infinity)
       : new Pool(() => this.#servers.connect(), POSTGRES.readConnections);
   }
 

@@ -18,6 +18,9 @@ export class PostgresProxy {
   isDeaf = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #listening = new Set<Socket>();
+  /** Nothing comes through these any more. */
+  readonly #forgotten = new WeakSet<Socket>();
   #unlucky: string | undefined;
 
   private constructor(toPort: number) {
@@ -46,18 +49,27 @@ export class PostgresProxy {
     this.fate = () => "drop";
   }
 
+  /** Of the connections of now nothing more comes through, and nobody is told; new ones work. */
+  forget(which: "all" | "those that listen"): void {
+    const forgotten = which === "all" ? this.#sockets : this.#listening;
+    for (const client of forgotten) this.#forgotten.add(client);
+  }
+
   #serve(client: Socket, toPort: number): void {
     const server = connect(toPort, "127.0.0.1");
     const end = () => {
       client.destroy();
       server.destroy();
       this.#sockets.delete(client);
+      this.#listening.delete(client);
     };
     this.#sockets.add(client);
     for (const socket of [client, server]) socket.on("error", end).on("close", end);
     let isUnlucky = false;
     client.on("data", (bytes) => {
       if (this.isDeaf) return end();
+      if (this.#forgotten.has(client)) return;
+      if (bytes.includes("LISTEN")) this.#listening.add(client);
       if (this.#unlucky !== undefined && bytes.includes(this.#unlucky)) {
         this.#unlucky = undefined;
         isUnlucky = true;
@@ -66,6 +78,7 @@ export class PostgresProxy {
     });
     let rest = Buffer.alloc(0);
     server.on("data", (bytes) => {
+      if (this.#forgotten.has(client)) return;
       rest = Buffer.concat([rest, bytes]);
       while (rest.length >= 5 && rest.length >= 1 + rest.readUInt32BE(1)) {
         const message = rest.subarray(0, 1 + rest.readUInt32BE(1));
