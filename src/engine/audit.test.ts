@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { TestClock } from "../../test/support/engine/fixture.ts";
+import { quiet, TestClock, TestLog } from "../../test/support/engine/fixture.ts";
 import { byOf, LIBRARY, namedBy } from "../core/by.ts";
-import { AUDIT } from "../core/limits.ts";
+import { AUDIT, ENGINE } from "../core/limits.ts";
 import { LOCAL, NOBODY } from "../core/principals.ts";
 import { DAY, SECOND } from "../core/units.ts";
 import { memoryStore } from "../log/memory/store.ts";
@@ -182,6 +182,26 @@ describe("a command", () => {
     expect(await all()).toMatchObject([
       { action: "agent.deregister", target: `agent:${agentId}`, by: { principal: "token:op" } },
     ]);
+    await engine.close();
+  });
+
+  test("that failed with its term is not there, whatever is done later", async () => {
+    const log = new TestLog(store.log);
+    const engine = await Engine.open({ log, clock, audit });
+    const release = log.hold();
+    const set = (id: string) =>
+      engine.execute({ type: "policy.set", policy: { ...POLICY, id } }, LIBRARY);
+    const inFlight = set("first");
+    await quiet();
+    const gathered = set("second");
+    log.faults = [{ error: new Error("the disk is away"), isWritten: false }];
+    release();
+    for (const each of [inFlight, gathered]) {
+      await expect(each).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    }
+    await clock.advance(ENGINE.recoveryMs);
+    await set("third");
+    expect((await all()).map(({ target }) => target)).toEqual(["policy:third"]);
     await engine.close();
   });
 

@@ -66,6 +66,7 @@ export class Leading implements Term {
       },
       onFailure: (reason) => this.#over({ reason }),
     });
+    options.audit?.begin();
     options.companion?.lead(this);
     this.#tick();
   }

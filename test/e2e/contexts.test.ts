@@ -14,11 +14,14 @@ import { tlsDaemon } from "./tls-daemon.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
+/** Another test may have a daemon at the address that is told where none is. */
+const NO_DAEMON_HERE = { ROLLCALL_HTTP_ADDR: "127.0.0.1:1" };
+
 /** A daemon with TLS, and a person elsewhere. */
 async function ground() {
   const daemon = await tlsDaemon();
   const person = join(daemon.folder, "person");
-  const rollcall = (...args: readonly string[]) => run(args, { home: person });
+  const rollcall = (...args: readonly string[]) => run(args, { home: person, env: NO_DAEMON_HERE });
   const typing = (input: string, ...args: readonly string[]) => piped(input, args, person);
   return { ...daemon, person, rollcall, typing };
 }
