@@ -1,10 +1,6 @@
 /**
- * `npm run faults -- --store postgres|nats --rounds N`: hurts a cluster; all must hold. Full disks
- * come last, on a cluster of their own. `--minutes M`: no round begins later. `--from R` begins
- * with round R: a long run in pieces has all the faults that it has in one.
- *
- * `--control`: hurts one whose store may lose what it acknowledged, and all is well when the check
- * sees it.
+ * `npm run faults`: hurts three members on a real store, under load; nothing may be lost, done
+ * twice or seen out of order. Full disks come last, on a cluster of their own.
  */
 import { parseArgs } from "node:util";
 import { FAULTS, hurt, type Fault, type Outcome, type Round } from "./faults.ts";
@@ -12,8 +8,17 @@ import { TestCluster } from "./members.ts";
 import type { StoreOptions } from "./shared-store.ts";
 import { STORES, type StoreKind } from "./stores.ts";
 
+const HELP = `Kills, stops, cuts off and changes members of a cluster and its servers, under load.
+
+  npm run faults -- --store postgres|nats   default postgres; real servers, as npm test installs
+  --rounds N      so many faults; default 20     --minutes M   none begins later
+  --from R        begins with round R: a long run in pieces has all the faults that it has in one
+  --control       on a store that may lose what it acknowledged: well when the check sees it
+  --only FAULT    one of:\n${FAULTS.map((fault) => `      ${fault}`).join("\n")}`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: "boolean", default: false },
     store: { type: "string", default: "postgres" },
     rounds: { type: "string", default: "20" },
     minutes: { type: "string", default: "600" },
@@ -22,6 +27,10 @@ const { values } = parseArgs({
     control: { type: "boolean", default: false },
   },
 });
+if (values.help) {
+  say(HELP);
+  process.exit(0);
+}
 const kind = STORES.find((each) => each === values.store);
 if (kind === undefined) refuse(`--store is one of: ${STORES.join(", ")}`);
 const only = FAULTS.find((fault) => fault === values.only);

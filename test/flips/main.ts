@@ -1,4 +1,4 @@
-/** `npm run flips -- [--count N] [--seed N] [--only large]`: flips bits, says what came of each. */
+/** `npm run flips`: flips bits of files that the daemon wrote, and says what came of each. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,16 @@ import { Random } from "../simulation/random.ts";
 import { flips, judge, type Outcome } from "./flips.ts";
 import { live } from "./life.ts";
 
+const HELP = `Flips single bits of a database, its write-ahead log, a snapshot and a backup.
+Each has to be harmless or refused with its place; none may be believed.
+
+  npm run flips -- --count N   so many bits; default 200
+  --seed N      the same bits again
+  --only large  of large files alone      --verbose   says what came of each`;
+
 const { values: flags } = parseArgs({
   options: {
+    help: { type: "boolean", default: false },
     count: { type: "string", default: "200" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string", default: "" },
@@ -16,6 +24,10 @@ const { values: flags } = parseArgs({
   },
 });
 
+if (flags.help) {
+  console.log(HELP);
+  process.exit(0);
+}
 const folder = mkdtempSync(join(tmpdir(), "rollcall-flips-"));
 try {
   process.exitCode = await run();
