@@ -1,4 +1,4 @@
-/** What only the node that leads knows of a state, and the log does not. */
+/** The part of a state that only the node that leads knows, and the log does not. */
 import type { Job } from "./jobs.ts";
 import { setAttached } from "./sessions.ts";
 import type { State } from "./state.ts";

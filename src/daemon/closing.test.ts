@@ -5,7 +5,7 @@ test("a leader that is stopped stays a member until all but its resignation is d
   const done: string[] = [];
   const part = (name: string) => ({
     async close() {
-      // What is closed takes its time; whatever comes next waits for it.
+      // A part takes its time to close; the next one waits for it.
       await new Promise(setImmediate);
       done.push(name);
     },

@@ -237,7 +237,7 @@ export class DirectoryService {
     return (await this.get(url)).entry;
   }
 
-  /** What is at a URL. Only an operator learns why nothing was found. */
+  /** The card at a URL. Only an operator learns why none was found. */
   #find(url: string, { isOperator }: By): Promise<FetchedCard> {
     const said = { key: url, version: "1.0" } as const;
     return this.#verifier.find(said, { tellsWhy: isOperator }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** What a term of leading is given, and how it ends. */
+/** The options of a term of leading, and its end. */
 import type { Clock, EngineTime, Mark } from "../core/clock.ts";
 import type { FailoverTimes } from "../core/limits.ts";
 import type { Rules } from "../core/rules.ts";
@@ -36,7 +36,7 @@ export interface LeadingOptions {
 }
 
 export interface TermEnd {
-  /** What failed; absent where the term was drained. */
+  /** The failure; absent where the term was drained. */
   readonly reason?: unknown;
   /** Right after its resignation: all that it decided is in the log. */
   readonly resignedAt?: LogPosition;

@@ -19,7 +19,7 @@ import type {
 import { SAME_QUESTION_MS } from "../core/seen-answers.ts";
 import { rankOf, sourcesOf, wireOf } from "../core/wires.ts";
 
-/** What one source says of an agent. */
+/** A source, and all it says of an agent. */
 export interface Source extends Report {
   /** Of an agent of the registry or the directory: when it came. */
   readonly registeredAtMs?: number;
@@ -95,7 +95,7 @@ export function nearestSource(rowId: string, sources: readonly Source[]): readon
   );
 }
 
-/** Those whose owners the row is of. */
+/** The sources whose owners hold the row. */
 function holdersOf(rowId: string, near: readonly Source[]): readonly Source[] {
   const own = near.find(({ alias }) => alias === `keeper:${rowId}`) ?? near.find(isOfDaemon);
   if (own) return [own];

@@ -17,7 +17,7 @@ export const OWN_ID = "rollcall.agent_id";
 /** A source that stands for itself, and was registered by its owner. */
 interface Registered {
   readonly owner?: string | undefined;
-  /** What its card names. */
+  /** The row that its card names. */
   readonly named: string | undefined;
   readonly own: string;
 }

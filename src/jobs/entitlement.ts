@@ -59,7 +59,7 @@ export function policyAuthorizer({ engine }: PolicyAuthorizerOptions): JobAuthor
   };
 }
 
-/** Those on a principal and, as at the doors, the denials of its roles. */
+/** The policies on a principal and, as at the doors, the denials of its roles. */
 function policiesOn(
   { principal, roles }: SubmitQuestion,
   kept: KeptRules,

@@ -72,7 +72,7 @@ export class JobService {
   readonly #observe: ((call: (observer: JobObserver) => void) => void) | undefined;
   readonly #runs = new Map<string, Run>();
   #found: readonly UnfinishedJob[] = [];
-  /** Those of the jobs found whose streams were read for this. */
+  /** The jobs found whose streams were read for this. */
   readonly #mayRunAgain = new Set<string>();
   /** Durable, and to be started at the end of this turn. */
   readonly #starting: Run[] = [];

@@ -33,7 +33,7 @@ export async function waited(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** What the work gives, or nothing as soon as the signal aborts: the work may take long to end. */
+/** The value of the work, or nothing as soon as the signal aborts: it may take long to end. */
 export function unlessEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const end = () => resolve(undefined);

@@ -194,13 +194,13 @@ test("a budget is spent when nothing is left and no job below has any of it", ()
   charge(first, "USD", amount("1"));
   settle(first);
   settle(second);
-  // What the third has comes back to the first of them now.
+  // The third purse gives its rest back to the first one now.
   expect(spentCurrency(parent)).toBeUndefined();
   charge(third, "USD", amount("1"));
   expect([parent, third].map(spentCurrency)).toEqual([undefined, "USD"]);
   settle(third);
   expect(spentCurrency(parent)).toBe("USD");
-  // Who has a child and spent more than all that is left is not saved by it.
+  // A job that spent more than all that is left is not saved by its child.
   const other = openPurse(budget("USD:2"));
   child(other, "USD:1");
   charge(other, "USD", amount("1.5"));

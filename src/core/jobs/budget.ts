@@ -159,7 +159,7 @@ export function settle(purse: Purse): void {
     const payer = payerOf(purse.parent, currency);
     payer?.remaining.set(currency, remainingIn(payer, currency) + left);
     purse.remaining.set(currency, 0n);
-    // What it set aside itself is from here on set aside above it.
+    // The purse above counts from here on as set aside all that this one had set aside.
     const lent = purse.lent?.get(currency) ?? 0n;
     addLent(purse.parent, currency, lent - (purse.granted.get(currency) ?? 0n));
   }

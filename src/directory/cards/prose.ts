@@ -50,7 +50,7 @@ function skillProse(skill: JsonObject): SkillProse {
   };
 }
 
-/** What one might ask, by the card's author. */
+/** Questions that one might ask, by the card's author. */
 export function examplesIn({ json }: Card): readonly string[] {
   const examples = objectsIn(json, "skills").flatMap((skill) => {
     const listed = skill.members.get("examples");

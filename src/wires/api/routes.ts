@@ -117,7 +117,7 @@ function streamOf(
     const lastEventId = c.req.header("last-event-id");
     const input = inputOf(c);
     const { by } = c.env;
-    /** What the stream was let in by; asked again, what is denied later ends it. */
+    /** The rights that let the stream in; they are asked again, and one denied later ends it. */
     const rights: Parameters<Permit>[] = [[by, live.access, input]];
     const ask = () => rights.forEach((right) => services.permit(...right));
     ask();

@@ -83,7 +83,7 @@ export class FileReporter {
   #isRemembered = false;
   /** Whether the files that are there were read. */
   #hasRead = false;
-  /** What was complained about at the start. */
+  /** The troubles at the start that were told already. */
   readonly #troubles = new Set<string>();
   readonly #following: Promise<void>;
   #stopLooking: (() => void) | undefined;
