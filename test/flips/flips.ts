@@ -48,15 +48,23 @@ function whole(file: Flip["file"]): Target["range"] {
 
 /** The frames behind the last commit but one, up to the last. */
 function lastCommit(path: string): readonly [number, number] {
-  const { committed } = readWal(`${path}-wal`);
-  const end = readWitness(path)?.head?.frames ?? committed;
+  const end = acknowledged(path);
   return [WAL_HEADER + (end - 1) * FRAME, WAL_HEADER + end * FRAME - 1];
+}
+
+/** The header and all frames; behind them is room, where a bit means nothing. */
+function wholeWal(path: string): readonly [number, number] {
+  return [0, WAL_HEADER + acknowledged(path) * FRAME - 1];
+}
+
+function acknowledged(path: string): number {
+  return readWitness(path)?.head?.frames ?? readWal(`${path}-wal`).committed;
 }
 
 const TARGETS: readonly Target[] = [
   { name: "db, closed well", life: "closed", file: "", range: whole("") },
   { name: "db, after kill -9", life: "killed", file: "", range: whole("") },
-  { name: "wal, after kill -9", life: "killed", file: "-wal", range: whole("-wal") },
+  { name: "wal, after kill -9", life: "killed", file: "-wal", range: wholeWal },
   { name: "wal, last commit", life: "killed", file: "-wal", range: lastCommit },
   { name: "wal, header", life: "killed", file: "-wal", range: () => [0, WAL_HEADER - 1] },
   { name: "db, large, closed well", life: "large", file: "", range: whole("") },

@@ -20,14 +20,9 @@ import { RollcallError } from "../../core/errors.ts";
 import { checkDatabase } from "./check.ts";
 import { connect, storageError, type Database } from "./driver.ts";
 import { createSchema, prepareSchema, refuseForeign } from "./schema.ts";
+import { WAL_BYTES, WAL_PAGES } from "./wal-room.ts";
 import { lockForWriting, lockedError, nameHolder } from "./writer-lock.ts";
 
-/**
- * 8 MB of write-ahead log, then it is moved into the file and written over from its start. Syncing
- * what grows is half as fast as syncing what is written over, so longer is slower for small commits
- * and shorter is slower for large ones.
- */
-const CHECKPOINT_PAGES = 2000;
 /** The operator may let a group read. */
 const OTHERS = 0o037;
 /** A writer that begins has the file for itself for an instant. */
@@ -43,8 +38,8 @@ export async function openDatabase(path: string): Promise<Database> {
     prepareSchema(database, path);
     database.exec(`
       PRAGMA synchronous = FULL;
-      PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
-      PRAGMA journal_size_limit = ${CHECKPOINT_PAGES * 4096};
+      PRAGMA wal_autocheckpoint = ${WAL_PAGES};
+      PRAGMA journal_size_limit = ${WAL_BYTES};
     `);
     createSchema(database);
     checkDatabase(database, { path, bytes: fileBytes(path), closedWell });

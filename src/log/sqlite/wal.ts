@@ -76,12 +76,7 @@ function readFrames(file: number, bytes: number): WalContent {
   for (let index = 1; index <= frames; index += 1) {
     readSync(file, frame, 0, frame.length, HEADER + (index - 1) * frame.length);
     const isOfRound = frame.readUInt32BE(8) === round && frame.readUInt32BE(12) === salt;
-    const sum = summed(
-      summed(before, frame.subarray(0, 8), isBigEndian),
-      frame.subarray(FRAME),
-      isBigEndian,
-    );
-    const holds = isOfRound && isSum(sum, frame, 16);
+    const holds = isOfRound && isSum(sumOf(frame, before, isBigEndian), frame, 16);
     const isCommit = frame.readUInt32BE(4) > 0;
     if (holds && verified === index - 1) {
       verified = index;
@@ -93,6 +88,11 @@ function readFrames(file: number, bytes: number): WalContent {
   }
   const hasFrames = frames > 0;
   return { isValid, hasFrames, round, salt, committed, verified, commitsBehind };
+}
+
+function sumOf(frame: Buffer, before: Sums, isBigEndian: boolean): Sums {
+  const sum = summed(before, frame.subarray(0, 8), isBigEndian);
+  return summed(sum, frame.subarray(FRAME), isBigEndian);
 }
 
 /** 65,536 is written as 1. */

@@ -45,6 +45,12 @@ function copyOf(source: string): string {
   return path;
 }
 
+/** Takes away the end of the last commit, and the room behind it. */
+function tear(path: string): void {
+  const { committed } = readWal(`${path}-wal`);
+  fs.truncateSync(`${path}-wal`, 32 + committed * FRAME - 10);
+}
+
 async function refusalOf(path: string): Promise<string> {
   const refusal: unknown = await opened(path)
     .log.open()
@@ -146,7 +152,7 @@ test("a file that was moved tells the witness of its successor nothing", async (
 test("a write-ahead log that was cut or whose header is damaged is refused", async () => {
   const path = await killed();
   const cut = copyOf(path);
-  fs.truncateSync(`${cut}-wal`, fs.statSync(`${cut}-wal`).size - 10);
+  tear(cut);
   expect(await refusalOf(cut)).toContain("were acknowledged");
   flipBit(`${path}-wal`, { at: 18, bit: 0 });
   expect(await refusalOf(path)).toContain(`the header of ${path}-wal is damaged`);
@@ -163,8 +169,8 @@ test("without a witness, commits behind a damaged frame are proof, a torn end is
   fs.rmSync(`${path}.witness`);
   const torn = scratch();
   fs.copyFileSync(path, torn);
-  const bytes = fs.readFileSync(`${path}-wal`);
-  fs.writeFileSync(`${torn}-wal`, bytes.subarray(0, -10));
+  fs.copyFileSync(`${path}-wal`, `${torn}-wal`);
+  tear(torn);
   expect(await opened(torn).log.open()).toMatchObject({ head: 59, oldest: 1 });
 
   flipBit(`${path}-wal`, { at: 32 + 5 * FRAME + 1000, bit: 1 });
@@ -180,7 +186,7 @@ test("a commit that was not acknowledged may be torn", async () => {
   await appendAt(log, { entries: ["not"] }, 1);
   const copy = copyOf(path);
   fs.writeFileSync(`${copy}.witness`, witness);
-  fs.truncateSync(`${copy}-wal`, fs.statSync(`${copy}-wal`).size - 10);
+  tear(copy);
   expect(await opened(copy).log.open()).toMatchObject({ head: 1, oldest: 1 });
 });
 

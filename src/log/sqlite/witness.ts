@@ -21,6 +21,7 @@ import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import { corrupt } from "./driver.ts";
 import { syncFolder } from "./place.ts";
+import { WalRoom } from "./wal-room.ts";
 import type { WalContent } from "./wal.ts";
 
 /** A million grants are a second of work at the most, and use up nothing that would be missed. */
@@ -76,6 +77,7 @@ interface FloorLine {
 export class HeadWitness {
   readonly #path: string;
   readonly #shared: WalIndex;
+  readonly #room: WalRoom;
   #file: number | undefined;
   #floor: number;
   /** The sequence that the next append has to begin above, if there is one. */
@@ -85,6 +87,7 @@ export class HeadWitness {
     const { floor, isOwed, head } = testimony ?? { floor: 0, isOwed: false, head: undefined };
     this.#path = path;
     this.#shared = new WalIndex(path);
+    this.#room = new WalRoom(path);
     this.#floor = floor;
     this.#owed = isOwed && floor > 0 ? floor : undefined;
     if (head && head.frames > 0) this.#begin({ ...head, ...NO_FRAMES });
@@ -122,7 +125,9 @@ export class HeadWitness {
   saw(head: number, checksum: number, fence: number): void {
     try {
       const file = this.#open();
-      writeLine(file, HEAD_LINE, { head, checksum, ...this.#shared.read() });
+      const end = this.#shared.read();
+      writeLine(file, HEAD_LINE, { head, checksum, ...end });
+      this.#room.make(end.frames);
       if (this.#owed === undefined || fence < this.#owed) return;
       this.#owed = undefined;
       this.#writeFloor(file, this.#floor);
@@ -134,6 +139,7 @@ export class HeadWitness {
   /** The database is closed; unless a reader has it, there is no write-ahead log any more. */
   close(last: { readonly head: number; readonly checksum: number } | undefined): void {
     this.#shared.close();
+    this.#room.close();
     const file = this.#file;
     if (file === undefined) return;
     this.#file = undefined;
