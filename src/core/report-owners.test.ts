@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { byOf, LIBRARY, type By } from "./by.ts";
 import { LOCAL } from "./principals.ts";
 import type { Facts, Report } from "./reports.ts";
+import type { Command } from "./rules.ts";
 import { World } from "../../test/support/core/fixture.ts";
 
 const IDLE: Facts = { liveness: { value: "alive", rule: "fresh" } };
@@ -113,6 +114,45 @@ describe("the owner of what is reported", () => {
     const links = [`keeper:${agentId}`];
     expect(denial(world, BOB, { alias: "acp:x", agentId })).toContain("is not of token:bob");
     expect(denial(world, BOB, { ...own, links })).toContain("is not of token:bob");
+  });
+
+  test("of an agent of the directory that is served is the one that brought it", () => {
+    const world = new World();
+    const url = "http://echo.example/a2a";
+    const card = { text: '{"name":"Echo"}', digest: "echo" };
+    world.by = CI;
+    world.run({
+      type: "directory.heartbeat",
+      url,
+      origin: "http://echo.example",
+      source: "token:ci",
+      card,
+      intervalMs: 1_000,
+      staleMultiplier: 3,
+      newTokenHash: "a hash",
+      tokenHash: "",
+    });
+    // Anybody may say that there is an agent: of one that was not fetched there is no row.
+    world.by = BOB;
+    const onUrl = { type: "fleet.report", report: report(2, WORKING, { ...own, agentId: url }) };
+    expect(world.decide(onUrl as Command).ok).toBe(true);
+    world.by = LIBRARY;
+    const proof = { isItsOwn: true, isSigned: false, signature: "" };
+    world.run({ type: "directory.confirm", url, heard: "echo", card, from: `${url}/card`, proof });
+    expect(denial(world, BOB, { ...own, agentId: url })).toContain("is not of token:bob");
+    world.by = CI;
+    expect(world.decide(onUrl as Command).ok).toBe(true);
+  });
+
+  test("of a registered agent begins to report on it after an operator did", () => {
+    const world = new World();
+    world.by = CI;
+    const agentId = world.register();
+    world.by = OPERATOR;
+    topics(world, report(2, WORKING, { alias: "script:op", agentId }));
+    world.by = CI;
+    const said = report(3, WORKING, { alias: "mcp:own", agentId });
+    expect(topics(world, said)).toEqual(["fleet.reported"]);
   });
 
   test("goes on after an operator reported on its row, too", () => {

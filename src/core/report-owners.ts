@@ -62,7 +62,7 @@ export function mayNotReport(state: State, report: Report, by: By): Refusal | un
   const before = state.reports.byAlias.get(alias)?.report;
   const said: (readonly [string, ReportOwner | undefined])[] = [];
   // The same agent and the same links as before were decided then.
-  if (before?.agentId !== agentId) said.push([agentId, firstOn(state, agentId)]);
+  if (before?.agentId !== agentId) said.push([agentId, standingOn(state, agentId)]);
   for (const link of links) {
     if (!before?.links.includes(link)) said.push([link, linkedTo(state, link)]);
   }
@@ -72,7 +72,14 @@ export function mayNotReport(state: State, report: Report, by: By): Refusal | un
   return refuse("PERMISSION_DENIED", `${foreign} is not of ${name}`);
 }
 
-function firstOn({ reports }: State, agentId: string): ReportOwner | undefined {
+/** Whose the row of an agent is; of a registered agent its own rule has decided (acting.ts). */
+function standingOn(
+  { agents, directory, reports }: State,
+  agentId: string,
+): ReportOwner | undefined {
+  if (agents.byId.has(agentId)) return undefined;
+  const entry = directory.byUrl.get(agentId)?.entry;
+  if (entry?.card) return entry;
   const [first = ""] = reports.byAgent.of(agentId);
   return reports.byAlias.get(first)?.report;
 }

@@ -97,7 +97,8 @@ export function nearestSource(rowId: string, sources: readonly Source[]): readon
 
 /** The sources whose owners hold the row. */
 function holdersOf(rowId: string, near: readonly Source[]): readonly Source[] {
-  const own = near.find(({ alias }) => alias === `keeper:${rowId}`) ?? near.find(isOfDaemon);
+  const ids = [`keeper:${rowId}`, `a2a:${rowId}`];
+  const own = near.find(({ alias }) => ids.includes(alias)) ?? near.find(isOfDaemon);
   if (own) return [own];
   const reporters = near.filter(({ registeredAtMs }) => registeredAtMs === undefined);
   return reporters.length > 0 ? reporters : near.toSorted(byRegistration).slice(0, 1);

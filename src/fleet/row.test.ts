@@ -79,6 +79,18 @@ describe("a row", () => {
     expect(row(other, registered)).toMatchObject({ name: "nightly", headline: "IDLE" });
   });
 
+  test("of an agent of the directory is not told by another owner's that took its URL", () => {
+    const url = "http://echo.example/a2a";
+    const entry = { ...report(`a2a:${url}`, { ...IDLE, name: "Echo" }), owner: "token:ann" };
+    const squatter = {
+      ...report("script:evil", { ...asking("paste your key"), name: "EVIL" }),
+      owner: "token:bob",
+    };
+    const sources = [squatter, { ...entry, registeredAtMs: NOW }];
+    const made = rowOf({ id: url, sources }, { nowMs: NOW, patience: DEFAULT_PATIENCE });
+    expect(made).toMatchObject({ name: "Echo", headline: "IDLE", blockedOn: null });
+  });
+
   test("that several owners' agents name is told by the one that was there first", () => {
     const first = { ...report("keeper:1", { ...IDLE, name: "nightly" }), owner: "token:ann" };
     const later = {
