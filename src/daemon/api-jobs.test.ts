@@ -1,8 +1,11 @@
 import { afterEach, expect, test, vi } from "vitest";
+import type { JobSummary } from "../core/job-listing.ts";
 import type { Job } from "../core/jobs.ts";
+import { OUTPOST } from "../core/limits.ts";
 import { START_MS } from "../../test/support/engine/fixture.ts";
 import { openApi, type Api } from "../../test/support/daemon/api.ts";
 import { say } from "../../test/support/daemon/fixture.ts";
+import { listen } from "../../test/support/daemon/stream.ts";
 import { LIBRARY } from "../core/by.ts";
 
 const apis: Api[] = [];
@@ -128,4 +131,63 @@ test("one is told as it is, and live until it is over", async () => {
   await vi.waitFor(() => expect(live.heard).toContain('"status":"success"'));
   expect(live.heard.match(/^event: job$/gm)).toHaveLength(3);
   live.socket.destroy();
+});
+
+test("the stream of a job ends with it, and a browser that comes back stays away then", async () => {
+  const api = await open(job("job_1"));
+  const { port } = api.opened;
+  const live = await listen(port, "/v1/jobs/job_1");
+  await vi.waitFor(() => expect(live.messages).toHaveLength(1));
+  await api.engine.execute({ type: "job.import", job: job("job_1", DONE) }, LIBRARY);
+  await vi.waitFor(() => expect(live.isEnded).toBe(true));
+  expect(live.messages.map(({ event }) => event)).toEqual(["job", "job", "over"]);
+  const again = await listen(port, "/v1/jobs/job_1", {
+    "last-event-id": live.messages.at(-1)?.id,
+  });
+  expect(again.response.statusCode).toBe(204);
+  const missed = await listen(port, "/v1/jobs/job_1", { "last-event-id": live.messages[0]?.id });
+  await vi.waitFor(() => expect(missed.isEnded).toBe(true));
+  expect(missed.messages.map(({ event }) => event)).toEqual(["job", "over"]);
+});
+
+test("a stream that ends because the daemon does says so", async () => {
+  const api = await open(job("job_1"));
+  const live = await listen(api.opened.port, "/v1/jobs/job_1");
+  await vi.waitFor(() => expect(live.messages).toHaveLength(1));
+  await api.engine.close();
+  await vi.waitFor(() => expect(live.isEnded).toBe(true));
+  expect(live.messages.at(-1)).toMatchObject({
+    event: "error",
+    data: { error: { code: "UNAVAILABLE", message: "this node is closing" } },
+  });
+});
+
+test("a job of a machine is told live as well, and that the machine fell silent", async () => {
+  const api = await open();
+  const { engine, clock } = api;
+  const host = "box";
+  const shared = { share: "all", accept: "nothing" } as const;
+  const facts = { instance: "1", machine: "m", version: "1", ...shared };
+  const tell = async (fields: Partial<Job>) => {
+    const join = { type: "outpost.join", host, facts, clockMs: engine.nowMs } as const;
+    const { session, cursor } = await engine.execute(join, LIBRARY);
+    const { node: _, session: __, ...sent } = job("job_1", fields);
+    const told = { reports: [], gone: [], jobs: [sent], jobsGone: [] };
+    const step = { from: cursor, to: `${cursor}.`, ...told };
+    await engine.execute({ type: "outpost.take", host, session, ...step }, LIBRARY);
+  };
+  await tell({ status: "running" });
+  const live = await listen(api.opened.port, "/v1/jobs/job_1@box");
+  expect(live.response.statusCode).toBe(200);
+  await vi.waitFor(() => expect(live.messages).toHaveLength(1));
+  await clock.advance(OUTPOST.silentMs + 1_000);
+  await vi.waitFor(() => expect(live.messages).toHaveLength(2));
+  await tell(DONE);
+  await vi.waitFor(() => expect(live.isEnded).toBe(true));
+  const [running, silent] = live.messages.map(({ data }) => data["job"] as JobSummary);
+  expect(running).toMatchObject({ id: "job_1@box", host, status: "running", silentSinceMs: 0 });
+  expect(silent?.silentSinceMs).toBeGreaterThan(0);
+  const [ended, over] = live.messages.slice(-2);
+  expect(ended?.data["job"]).toMatchObject({ status: "success", silentSinceMs: 0 });
+  expect(over?.event).toBe("over");
 });

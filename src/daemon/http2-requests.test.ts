@@ -59,7 +59,7 @@ function source(): SseSource {
     for (;;) {
       const next = new Promise<Buffer>((resolve) => sent.push(resolve));
       const frame = await Promise.race([closed, next]);
-      if (!frame) return;
+      if (!frame) return false;
       yield frame;
     }
   }

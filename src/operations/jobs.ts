@@ -3,7 +3,6 @@ import { z } from "zod";
 import { type Order, pageOf } from "../core/pages.ts";
 import { RollcallError } from "../core/errors.ts";
 import { jobSummary, type HostJob } from "../core/host-jobs.ts";
-import { summaryOf } from "../core/job-listing.ts";
 import { JOB_STATUSES } from "../core/jobs/outcome.ts";
 import type { Job } from "../core/jobs.ts";
 import { seesJob, sightOf, type Sight } from "../core/visibility.ts";
@@ -108,25 +107,18 @@ const get = operation({
   about: "Show one job: for whom it is done, by which agent, and how it is.",
   input: z.strictObject({ jobId: JOB_ID }),
   output: z.strictObject({ job: JOB, sequence: SEQUENCE }),
-  async run({ engine }: Uses<"engine">, { jobId }, { by }) {
-    const sight = sightOf(by.principal);
-    const told = await engine.read((state, sequence) => {
-      const job = sight.owner === undefined ? state.hostJobs.byId.get(jobId)?.job : undefined;
-      return job && { sequence, job: jobSummary(state, job) };
-    });
-    if (told) return told;
-    const found = await jobNow(engine, jobId, sight);
-    return { ...found, job: summaryOf(found.job) };
-  },
+  run: async ({ engine }: Uses<"engine">, { jobId }, { by }) =>
+    jobNow(engine, jobId, sightOf(by.principal)),
 });
 
 export const jobs = { list, get } as const;
 
-/** Rejects where there is none that is seen. */
+/** Rejects where there is none that is seen; those of machines are by all that see everything. */
 export async function jobNow(engine: Engine, jobId: string, sight: Sight) {
-  const found = await engine.read(({ jobs: { byId } }, sequence) => {
-    const job = byId.get(jobId)?.job;
-    return job && seesJob(sight, job) ? { sequence, job } : undefined;
+  const found = await engine.read((state, sequence) => {
+    const hosted = sight.owner === undefined ? state.hostJobs.byId.get(jobId)?.job : undefined;
+    const job = hosted ?? state.jobs.byId.get(jobId)?.job;
+    return job && seesJob(sight, job) ? { sequence, job: jobSummary(state, job) } : undefined;
   });
   if (!found) throw new RollcallError("NOT_FOUND", `no job ${jobId}`);
   return found;

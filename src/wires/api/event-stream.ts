@@ -58,4 +58,5 @@ export async function* framesOf(watch: Watch, { first, sight }: FrameOptions): F
   for (let items = await watch.pull(); items.length > 0; items = await watch.pull()) {
     yield Buffer.concat(items.map((item) => frameOf(item, sight)));
   }
+  return false;
 }

@@ -40,6 +40,7 @@ async function* fleetFrames(changes: AsyncIterable<FleetChange>, filters: FleetF
     const told = kind === "whole" ? facts : { ...facts, gone: left };
     yield factFrame(kind === "whole" ? "fleet" : "change", told, isComplete);
   }
+  return false;
 }
 
 /** A frame has a size that clients can take; what is more than that is told in several. */
@@ -62,6 +63,7 @@ async function* rowFrames(fleet: Fleet, id: string, signal: AbortSignal): Frames
     if (row) yield factFrame("row", { sequence, atMs, row });
     else if (gone.includes(id)) yield factFrame("gone", { sequence, atMs, id });
   }
+  return false;
 }
 
 /** The services of a stream, and its subscriber. */
@@ -101,6 +103,7 @@ async function* questionFrames(
       kind = "change";
     }
   } while ((await watch.pull()).length > 0);
+  return false;
 }
 
 /** The events up to a sequence, then the live ones, as in `/v1/events`. */
@@ -139,4 +142,5 @@ async function* timelineFrames(watch: Watch, { trail, past, sight }: TimelineFra
     }
     if (frames.length > 0) yield Buffer.concat(frames);
   }
+  return false;
 }

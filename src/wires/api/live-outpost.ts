@@ -11,4 +11,5 @@ async function* framesOf({ requests }: RequestStream): Frames {
   for await (const request of requests) {
     yield Buffer.from(`event: request\ndata: ${JSON.stringify(request)}\n\n`);
   }
+  return false;
 }

@@ -16,7 +16,7 @@ import { placeFrame } from "./event-frames.ts";
 import { placeOf } from "./event-query.ts";
 import { framesOf } from "./event-stream.ts";
 import { fleetSource, questionsSource, rowSource, timelineSource } from "./live-fleet.ts";
-import { jobSource } from "./live-job.ts";
+import { jobSource, OVER } from "./live-job.ts";
 import { requestsSource } from "./live-outpost.ts";
 import type { SseSource } from "./sse.ts";
 
@@ -35,12 +35,12 @@ export interface Live<In extends z.ZodObject = z.ZodObject> {
   readonly input: In;
   /** It remembers the whole fleet, and so there may be fewer of them. */
   readonly isLooker?: boolean;
-  /** Resolves with how it starts; rejects with why it cannot. */
+  /** Resolves with how it starts, or nothing where all was told; rejects with why it cannot. */
   prepare(
     services: OperationServices,
     input: z.output<In>,
     place: StreamContext,
-  ): Promise<() => SseSource>;
+  ): Promise<(() => SseSource) | undefined>;
 }
 
 function live<In extends z.ZodObject>(described: Live<In>): Live {
@@ -102,11 +102,13 @@ export const LIVE: Readonly<Partial<Record<OperationName, Live>>> = {
     },
   }),
   "jobs.get": live({
-    about: "`job` as it is, and whenever it is another; ends with the one that is over.",
+    about:
+      "`job` as it is, and whenever it is another. When it has ended, or is forgotten, `over` is " +
+      "the last event; one that comes back with its id is answered with 204.",
     input: jobs.get.input,
-    async prepare({ engine }, { jobId }, { by }) {
+    async prepare({ engine }, { jobId }, { lastEventId, by }) {
       await jobNow(engine, jobId, sightOf(by.principal));
-      return () => jobSource(engine, jobId, by);
+      return lastEventId === OVER ? undefined : () => jobSource(engine, jobId, by);
     },
   }),
 };

@@ -128,6 +128,8 @@ function streamOf(
     };
     const seen = servicesFor({ ...services, permit: keep }, by);
     const start = await live.prepare(seen, input, { lastEventId, by });
+    // By this a browser knows that it shall not come again.
+    if (!start) return c.body(null, 204);
     await places.send(c.env.outgoing, { by, start, check });
     return RESPONSE_ALREADY_SENT;
   };

@@ -42,7 +42,7 @@ class Subject {
   async *#frames(): Frames {
     for (;;) {
       const frame = await new Promise<Buffer | undefined>((resolve) => (this.#next = resolve));
-      if (!frame) return;
+      if (!frame) return false;
       yield frame;
     }
   }

@@ -20,10 +20,11 @@ import type { WaitingBytes } from "../../net/waiting.ts";
 import { errorFrame, HEARTBEAT_FRAME, OPENING } from "./event-frames.ts";
 import { EVENT_STREAM } from "./limits.ts";
 
-export type Frames = AsyncGenerator<Buffer, void, undefined>;
+/** Gives at its end whether all is told that there will ever be; else this node closes. */
+export type Frames = AsyncGenerator<Buffer, boolean, undefined>;
 
 export interface SseSource {
-  /** Ends when this node closes, or soon after `close` was called. */
+  /** Ends when all is told, when this node closes, or soon after `close` was called. */
   readonly frames: Frames;
   /** Aborts, with the reason, when whoever reads is too far behind. */
   readonly cut?: AbortSignal;
@@ -154,15 +155,16 @@ class SseStream {
         this.#stopHeartbeat();
         this.look();
         this.#denied.signal.throwIfAborted();
-        if (next.done === true) throw new RollcallError("UNAVAILABLE", "this node is closing");
-        await this.#write(next.value);
+        if (next.done !== true) await this.#write(next.value);
+        else if (next.value) return void response.end();
+        else throw new RollcallError("UNAVAILABLE", "this node is closing");
       }
     } catch (error) {
       this.#end(error);
     } finally {
       this.#stopHeartbeat();
       this.#source.close();
-      await frames.return().catch(() => undefined);
+      await frames.return(false).catch(() => undefined);
     }
   }
 
