@@ -133,7 +133,7 @@ test("one is told as it is, and live until it is over", async () => {
   live.socket.destroy();
 });
 
-test("the stream of a job ends with it, and a browser that comes back stays away then", async () => {
+test("the stream of a job ends with it, and a browser that comes back stays away", async () => {
   const api = await open(job("job_1"));
   const { port } = api.opened;
   const live = await listen(port, "/v1/jobs/job_1");
