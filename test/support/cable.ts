@@ -16,7 +16,7 @@ export class Cable {
   carriedBytes = 0;
 
   static async open(): Promise<Cable> {
-    const server = createServer({ allowHalfOpen: true });
+    const server = createServer({ allowHalfOpen: true, noDelay: true });
     const cable = new Cable(server);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -30,7 +30,7 @@ export class Cable {
         near.resetAndDestroy();
         return;
       }
-      const far = connect(this.port, "127.0.0.1");
+      const far = connect({ port: this.port, host: "127.0.0.1", noDelay: true });
       this.#carry(near, far);
       this.#carry(far, near);
     });
