@@ -57,6 +57,22 @@ test.each([
   for (const { engine } of [first, second, third]) await engine.close();
 });
 
+test("who was patient with one leader need not be with the next", async () => {
+  let chance = 0.9;
+  const { first, second, third, clock } = await openCluster(NAMES, { random: () => chance });
+  chance = 0;
+  const releases = [first.log.hold()];
+  await clock.advance(1500);
+  const [next, other] = second.engine.mode === "leading" ? [second, third] : [third, second];
+  expect(next.engine.mode).toBe("leading");
+  releases.push(next.log.hold());
+  await clock.advance(1300);
+  expect(other.engine.mode).toBe("leading");
+  for (const release of releases) release();
+  await clock.advance(100);
+  for (const { engine } of [first, second, third]) await engine.close();
+});
+
 test("every term begins with a grace, from the moment that the new leader listens", async () => {
   const { first, second, third, clock } = await openCluster(NAMES);
   const told: string[] = [];

@@ -285,9 +285,9 @@ export class Member {
     this.#known = knownOf(this.#replica);
     this.#options.audience.publish(recorded);
     if (this.#isVacant) this.#turn.hurry();
-    if (recorded.some(({ event }) => LEADER_EVENTS.includes(event.type))) {
-      this.#options.audience.onChange();
-    }
+    if (!recorded.some(({ event }) => LEADER_EVENTS.includes(event.type))) return;
+    this.#turn.begin();
+    this.#options.audience.onChange();
   }
 
   /** Appends the claim to lead: if that succeeds, it leads. */

@@ -22,7 +22,10 @@ export class Turn {
     this.#options = options;
   }
 
-  /** A node begins to follow. */
+  /**
+   * A node begins to follow, or another one leads. Whoever is more patient than the next leader
+   * stays a follower: were it to draw once, it would be so for ever, and the others would wait.
+   */
   begin(): void {
     const { random, times } = this.#options;
     this.#spreadMs = times.spreadMs * random();
