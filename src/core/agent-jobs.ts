@@ -19,6 +19,11 @@ export function agentRowId({ node, agent }: Pick<Job, "node" | "agent">): string
   return `arcp@${node}:${at < 0 ? agent : agent.slice(0, at)}`;
 }
 
+/** The agent that such a row is of; none for the row of anything else. */
+export function agentOfRow(rowId: string): string | undefined {
+  return /^arcp@[^:]*:(.+)$/s.exec(rowId)?.[1];
+}
+
 export function siblingsOf({ byAgent }: Jobs, job: Job): AgentJobs {
   const rowId = agentRowId(job);
   const known = byAgent.get(rowId);

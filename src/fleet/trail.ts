@@ -4,7 +4,7 @@
  * million events, so most are told from its bare text, and only the others are looked at.
  */
 import type { Event } from "../core/events.ts";
-import { agentRowId } from "../core/agent-jobs.ts";
+import { agentOfRow, agentRowId } from "../core/agent-jobs.ts";
 import { mayJoin, OWN_ID } from "./identity.ts";
 import type { Row } from "./row.ts";
 
@@ -25,6 +25,7 @@ export class Trail {
     this.#id = id;
     this.#holder = holder;
     this.#seek(id, id);
+    this.#seekJobs(agentOfRow(id));
     for (const alias of aliases) this.#learn(alias);
   }
 
@@ -149,6 +150,16 @@ export class Trail {
   #seek(name: string, end: string): void {
     this.#texts.add(JSON.stringify(name));
     this.#ends.add(JSON.stringify(end).slice(1));
+  }
+
+  /** A job names its agent, alone or with a version, and not the row. */
+  #seekJobs(agent: string | undefined): void {
+    if (agent === undefined) return;
+    const name = JSON.stringify(agent);
+    for (const text of [name, `${name.slice(0, -1)}@`]) {
+      this.#texts.add(text);
+      this.#ends.add(text);
+    }
   }
 
   #isKeeper(agentId: string): boolean {

@@ -69,6 +69,15 @@ test("a program that is not there is tried for a while, and then given up", asyn
   await child.close();
 }, 60_000);
 
+test("the log has the last line that a program wrote to its standard error", async () => {
+  const fails = "console.error('loading\\nno module nope, API_KEY=hunter2'); process.exit(2)";
+  const { child, lines } = start([process.execPath, "-e", fails]);
+  await vi.waitFor(() => expect(lines.length).toBeGreaterThan(0), { timeout: 10_000 });
+  expect(lines[0]).toContain("exit code 2");
+  expect(lines[0]).toContain("stderr=no module nope, API_KEY=***");
+  await child.close();
+}, 60_000);
+
 test("a program that speaks no ARCP is told of, and jobs do not wait for ever", async () => {
   const { child, clock, lines } = start([process.execPath, "-e", "console.log('hello')"]);
   const refused = run(child).catch((error: unknown) => error);

@@ -15,6 +15,7 @@ import { ArcpClient } from "../client/client.ts";
 import type { Logger } from "pino";
 import { unlessLate } from "../../../machine/waiting.ts";
 import { errorText, RollcallError } from "../../../core/errors.ts";
+import { redact } from "../../../core/redact.ts";
 import type { Liveness, Judgement } from "../../../core/reports.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Driver } from "../../../jobs/driver.ts";
@@ -59,6 +60,8 @@ export class ChildRuntime implements AsyncDisposable {
   /** In a row, without having been up for long. */
   #restarts = 0;
   restartsEver = 0;
+  /** The last line on the standard error of its process: why it ended, most often. */
+  #lastLine: string | undefined;
 
   constructor(options: ChildRuntimeOptions) {
     this.#options = options;
@@ -105,13 +108,18 @@ export class ChildRuntime implements AsyncDisposable {
       if (this.#restarts > CHILD.restarts) {
         const often = `ended ${this.#restarts} times in a row`;
         const message = `the process of agent ${agent.name} ${often} and is given up: ${why}`;
-        logger.error({ agent: agent.name }, message);
+        logger.error({ agent: agent.name, stderr: this.#lastLine }, message);
         onLiveness({ value: "dead", rule: `given up after ${CHILD.restarts} restarts` });
         this.#finish(new RollcallError("UNAVAILABLE", message));
         return;
       }
       const delayMs = Math.min(CHILD.firstDelayMs * 2 ** (this.#restarts - 1), CHILD.lastDelayMs);
-      const again = { agent: agent.name, restart: this.#restarts, inMs: delayMs };
+      const again = {
+        agent: agent.name,
+        restart: this.#restarts,
+        inMs: delayMs,
+        stderr: this.#lastLine,
+      };
       logger.warn(again, `the process of an agent ended: ${why}`);
       onLiveness({ value: "unreachable", rule: "its process ended, and is started again" });
       await this.#pause(delayMs);
@@ -134,12 +142,15 @@ export class ChildRuntime implements AsyncDisposable {
       child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code ?? "unknown"}`));
     });
     const left = new Promise<string>((resolve) => (this.#leave = resolve));
+    this.#lastLine = undefined;
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      const lines = text.split("\n").filter((line) => line !== "");
+      const lines = text.split("\n").filter((line) => line.trim() !== "");
       for (const line of lines) {
+        this.#lastLine = redact(line.slice(0, CHILD.lineLength));
         logger.debug({ agent: agent.name }, line.slice(0, CHILD.lineLength));
       }
     });
+    const silent = new Promise<void>((resolve) => child.stderr.once("close", resolve));
     const transport = stdioTransport({ input: child.stdout, output: child.stdin });
     let client: ArcpClient | undefined;
     try {
@@ -162,6 +173,7 @@ export class ChildRuntime implements AsyncDisposable {
       this.#client = undefined;
       await client?.close();
       await this.#stop(child, gone);
+      await unlessLate(this.#options.clock, CHILD.graceMs, silent);
       this.#child = undefined;
     }
   }
