@@ -45,4 +45,6 @@ export const SUBSCRIPTIONS = {
   patienceMs: 1_000,
   /** Entries of a history that are numbered before the next ones are read. */
   read: 256,
+  /** Until a store that could not be read is asked again. */
+  againMs: 1_000,
 } as const;

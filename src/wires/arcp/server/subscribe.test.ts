@@ -2,15 +2,8 @@
 import { expect, test } from "vitest";
 import { quiet } from "../../../../test/support/engine/fixture.ts";
 import type { JobContext } from "../../../jobs/context.ts";
-import { sessionStream } from "../../../core/job-stream.ts";
-import { MemoryMedium, memoryStore } from "../../../log/memory/store.ts";
 import type { ArcpRuntime } from "./runtime.ts";
-import {
-  MortalStore,
-  play,
-  type Frame,
-  type TestPeer,
-} from "../../../../test/support/arcp/fixture.ts";
+import { play, type Frame, type TestPeer } from "../../../../test/support/arcp/fixture.ts";
 
 const puppets: { job: JobContext; end: (value: unknown) => void }[] = [];
 
@@ -37,68 +30,9 @@ function toldOf(peer: TestPeer, jobId: string | undefined): readonly unknown[] {
     .map(({ payload }) => payload["final_status"] ?? payload.body.message);
 }
 
-/** A store in memory that gives the streams of jobs when the test says so. */
-function slowStore() {
-  const medium = new MemoryMedium();
-  const store = memoryStore({ medium, shared: false });
-  const { streams } = store;
-  const read = streams.read.bind(streams);
-  const gate = { opened: Promise.resolve(), open: () => undefined as void };
-  streams.read = async function* slowly(stream, after) {
-    for await (const page of read(stream, after)) {
-      if (stream.startsWith("job/")) await gate.opened;
-      yield page;
-    }
-  };
-  const hold = () => {
-    gate.opened = new Promise((resolve) => (gate.open = resolve));
-  };
-  return { store, medium, hold, letGo: () => gate.open() };
-}
-
 function typesOf(frames: readonly Frame[]): readonly string[] {
   return frames.map(({ type }) => type);
 }
-
-test("a job that ends while its history is read is heard to its end", async () => {
-  const { store, hold, letGo } = slowStore();
-  const { open } = await play({ agents, store });
-  const [owner, other] = [await open(), await open()];
-  const { job_id } = await owner.submit("puppet");
-  await say("one");
-  hold();
-  other.send("job.subscribe", { job_id, history: true });
-  await say("two");
-  puppets[0]?.end("done");
-  await quiet();
-  letGo();
-  await quiet();
-  expect(toldOf(other, job_id)).toEqual(["one", "two", "success"]);
-});
-
-test("a follower that reads while the disk fails hears everything once", async () => {
-  const { store, medium, hold, letGo } = slowStore();
-  const mortal = new MortalStore(store);
-  const { open, connect, clock } = await play({ agents, store: mortal });
-  const [owner, other] = [await open(), await open()];
-  const { job_id } = await owner.submit("echo");
-  await quiet();
-  hold();
-  other.send("job.subscribe", { job_id, history: true });
-  await quiet();
-  mortal.fail({ isWritten: false });
-  owner.send("job.submit", { agent: "puppet" });
-  await clock.advance(2_000);
-  letGo();
-  await quiet();
-  const next = connect();
-  const session_id = other.sessionId ?? "";
-  await next.hello({ resume: { session_id, resume_token: other.token, last_event_seq: 0 } });
-  await quiet();
-  expect(toldOf(next, job_id)).toEqual(["echo started", "success"]);
-  const { entries = [] } = medium.streams.get(sessionStream(session_id)) ?? {};
-  expect(entries).toEqual([`1 ${job_id} 1 2`]);
-});
 
 test('"subscribed, history, live": in this order, in the numbers of the subscriber', async () => {
   const { open } = await play({ agents });

@@ -9,10 +9,11 @@
  * yet is still in memory.
  */
 import { decodeEntry, isShown, jobStream } from "../../../core/job-stream.ts";
-import type { RollcallError } from "../../../core/errors.ts";
+import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import type { Job } from "../../../core/jobs.ts";
 import type { Outcome } from "../../../core/jobs/outcome.ts";
 import type { PositionedEntry, JobListener } from "../../../jobs/run.ts";
+import type { Alarm } from "./alarms.ts";
 import type { LiveSession } from "./session.ts";
 import { SUBSCRIPTIONS } from "./session-limits.ts";
 import type { LiveSessions } from "./sessions.ts";
@@ -45,6 +46,8 @@ export class LiveSubscription implements JobListener {
   #isReached: boolean;
   #isLive = false;
   #isClosed = false;
+  /** Rings when the store is asked once more. */
+  #again: Alarm | undefined;
 
   constructor({ sessions, session, job }: Subscriber, beginning: StartPoint) {
     this.#sessions = sessions;
@@ -79,19 +82,30 @@ export class LiveSubscription implements JobListener {
 
   /** Begins to read, once the client was told that it follows the job. */
   read(): void {
-    if (!this.#isLive && !this.#isClosed) void this.#read().catch(() => this.close());
+    if (this.#isLive || this.#isClosed) return;
+    void this.#read().catch((error: unknown) => this.#fail(error));
+  }
+
+  /** A client that hears nothing more waits for ever: it is read again, or told why not. */
+  #fail(error: unknown): void {
+    if (this.#isClosed) return;
+    const code = codeOf(error);
+    if (wireCodes(code).retry === "never") {
+      return this.deny(new RollcallError(code, "what the job said cannot be read"));
+    }
+    const { alarms } = this.#sessions;
+    const onAlarm = () => this.read();
+    this.#again = alarms.set(alarms.nowMs() + SUBSCRIPTIONS.againMs, { onAlarm });
   }
 
   async #read(): Promise<void> {
     const { streams, jobs } = this.#sessions;
     const stream = jobStream(this.jobId);
-    const { oldest, head } = await streams.range(stream);
+    const { head } = await streams.range(stream);
     const last = jobs.run(this.jobId)?.head ?? head;
     if (this.#cursor === ONLY_THE_END) this.#cursor = Math.max(0, last - 1);
-    // At capacity the beginning may be gone; the rest of a history is better than none.
-    this.#cursor = Math.max(this.#cursor, oldest - 1);
     for (;;) {
-      await this.#readDurable(stream);
+      await this.#readDurable(stream).catch(unlessForgotten);
       if (this.#isClosed) return;
       const run = jobs.run(this.jobId);
       if (run && this.#cursor < run.durable) continue;
@@ -105,6 +119,9 @@ export class LiveSubscription implements JobListener {
 
   async #readDurable(stream: string): Promise<void> {
     const { streams, term } = this.#sessions;
+    const { oldest } = await streams.range(stream);
+    // At capacity the beginning may be gone; the rest of a history is better than none.
+    this.#cursor = Math.max(this.#cursor, oldest - 1);
     let read = 0;
     for await (const { first, entries } of streams.read(stream, this.#cursor)) {
       for (const [index, text] of entries.entries()) {
@@ -146,12 +163,13 @@ export class LiveSubscription implements JobListener {
   /** The term of leading is over: the next one follows anew, from what is durable. */
   lose(): void {
     this.#isClosed = true;
+    this.#sessions.alarms.cancel(this.#again);
   }
 
   /** Idempotent. */
   close(): void {
     if (this.#isClosed) return;
-    this.#isClosed = true;
+    this.lose();
     const { jobs } = this.#sessions;
     jobs.run(this.jobId)?.followers?.delete(this);
     const { subscriptions, id: sessionId, by } = this.#session;
@@ -159,4 +177,9 @@ export class LiveSubscription implements JobListener {
     if (!jobs.isLeading) return;
     jobs.term.decide({ type: "session.unsubscribe", sessionId, jobId: this.jobId }, by);
   }
+}
+
+/** What was next is forgotten meanwhile: it goes on behind that. */
+function unlessForgotten(error: unknown): void {
+  if (codeOf(error) !== "OUT_OF_RANGE") throw error;
 }
