@@ -76,6 +76,23 @@ describe("an answer", () => {
     raw.socket.destroy();
   });
 
+  test("to two requests at once leaves nothing behind, however often that is", async () => {
+    const listeners: number[] = [];
+    const handle: HotHandler = ({ socket }, response) => {
+      listeners.push(socket.listenerCount("close"));
+      response.end("done");
+    };
+    const hot = { "/both": { access: ADMITTED, handle } } as const;
+    const { port } = await open({}, { hot });
+    const raw = say(port, call(port, "/both").repeat(2));
+    for (let i = 1; i <= 12; i += 1) {
+      await vi.waitFor(() => expect(raw.heard.match(/done/g)).toHaveLength(2 * i));
+      raw.socket.write(call(port, "/both").repeat(2));
+    }
+    expect(listeners.at(-1)).toBe(listeners[1]);
+    raw.socket.destroy();
+  });
+
   test("to more requests at once than there may be is not even begun", async () => {
     const { port, door } = await open({ limits: { pipelined: 2 } }, { routes });
     await say(port, call(port).repeat(4)).closed;

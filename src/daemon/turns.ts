@@ -51,8 +51,7 @@ export class AnswerTurns {
     const next = line.shift();
     if (!next) return;
     this.#current.set(socket, next.response);
-    if (line.isEmpty) this.#lines.delete(socket);
-    else next.response.once("finish", () => this.#next(socket, line));
+    if (!line.isEmpty) next.response.once("finish", () => this.#next(socket, line));
     next.answer();
   }
 }

@@ -27,6 +27,8 @@ export interface CredentialConnectionsOptions {
 export class CredentialConnections {
   readonly #options: CredentialConnectionsOptions;
   readonly #byCredential = new Map<string, Set<Cuttable>>();
+  /** A proxy has the calls of many on one. */
+  readonly #credentialsOf = new WeakMap<Cuttable, string[]>();
   #stopLooking: (() => void) | undefined;
 
   constructor(options: CredentialConnectionsOptions) {
@@ -39,11 +41,22 @@ export class CredentialConnections {
     if (connection.destroyed || known?.has(connection)) return;
     const connections = known ?? new Set();
     this.#byCredential.set(credential, connections.add(connection));
-    connection.once("close", () => {
-      connections.delete(connection);
-      if (connections.size === 0) this.#byCredential.delete(credential);
-    });
+    const credentials = this.#credentialsOf.get(connection);
+    if (credentials) credentials.push(credential);
+    else this.#follow(connection, credential);
     this.#stopLooking ??= this.#lookLater();
+  }
+
+  #follow(connection: Cuttable, first: string): void {
+    const credentials = [first];
+    this.#credentialsOf.set(connection, credentials);
+    connection.once("close", () => {
+      for (const credential of credentials) {
+        const connections = this.#byCredential.get(credential);
+        connections?.delete(connection);
+        if (connections?.size === 0) this.#byCredential.delete(credential);
+      }
+    });
   }
 
   #lookLater(): () => void {
