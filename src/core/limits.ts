@@ -326,6 +326,8 @@ export const WATCH = {
   /** Shared by all watchers; a watcher further behind reads the log. */
   recentEvents: 16_384,
   recentBytes: 32 * MIB,
+  /** Kept though all near watchers have seen them: one that reads the log joins them here. */
+  seenEvents: 64,
   /** A live watcher further behind than this is cut. */
   lagEvents: 65_536,
   /** The most that one pull returns. */

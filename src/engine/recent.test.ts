@@ -39,3 +39,15 @@ test("it keeps no more bytes than it may, but always the last event", () => {
   recent.push([recorded(4, 2 * WATCH.recentBytes)]);
   expect(recent.first).toBe(4);
 });
+
+test("what all watchers near have seen goes, but for the last, and nothing that one has not", () => {
+  const recent = new Recent();
+  const last = 4 * WATCH.seenEvents;
+  for (let i = 1; i <= last; i += 1) recent.push([recorded(i)]);
+  recent.seen(7);
+  expect(recent.first).toBe(8);
+  expect(sequences(recent.after(9, 2))).toEqual([10, 11]);
+  recent.seen(last);
+  expect(recent.first).toBe(last - WATCH.seenEvents + 1);
+  expect(sequences(recent.after(last - 2, 9))).toEqual([last - 1, last]);
+});

@@ -117,7 +117,12 @@ export class WatchHub {
     const before = this.#head;
     this.#head = last.sequence;
     const topics = new Set(recorded.map(({ event }) => event.type));
-    for (const watch of this.#watches) watch.wakeFor(topics, before);
+    let seen = this.#head;
+    for (const watch of this.#watches) {
+      watch.wakeFor(topics, before);
+      seen = Math.min(seen, watch.seen);
+    }
+    this.recent.seen(seen);
     this.round.start();
   }
 
@@ -317,6 +322,11 @@ export class Watch implements AsyncIterable<WatchItem> {
     this.#isBookmarkDue = false;
     this.#told = this.#cursor;
     return [{ kind: "bookmark", sequence: this.#cursor }];
+  }
+
+  /** Up to here it needs none of the events that all watchers share. */
+  get seen(): number {
+    return this.#isNear ? this.#cursor : Infinity;
   }
 
   /** Whether the events that all watchers share reach back to it. */
