@@ -319,6 +319,14 @@ describe("the end of a watch", () => {
     expect(await ended).toEqual([]);
   });
 
+  test("with a signal that was aborted before it is closed, and does not count", async () => {
+    const { engine } = await openEngine();
+    const watch = engine.watch({ from: 0, signal: AbortSignal.abort() });
+    expect(await watch.pull()).toEqual([]);
+    expect(engine.watches.open).toBe(0);
+    await engine.close();
+  });
+
   test("its signal ends it, and leaving the loop closes it", async () => {
     const { engine } = await openEngine();
     const abort = new AbortController();

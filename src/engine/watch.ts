@@ -103,6 +103,9 @@ export class WatchHub {
     });
     this.#watches.add(watch);
     this.#holdings.add(owner);
+    const { signal } = options;
+    if (signal?.aborted) watch.close();
+    signal?.addEventListener("abort", () => watch.close(), { once: true });
     return watch;
   }
 
@@ -186,9 +189,6 @@ export class Watch implements AsyncIterable<WatchItem> {
     this.#told = this.#cursor;
     this.#isLive = options.from === undefined;
     this.#isBookmarkDue = !this.#isLive;
-    const { signal } = options;
-    if (signal?.aborted) this.close();
-    signal?.addEventListener("abort", () => this.close(), { once: true });
   }
 
   /** Aborts, with the reason, when this watcher is cut while its consumer is busy elsewhere. */
