@@ -126,7 +126,10 @@ export class OutpostService {
     }
     desk.isTaking = true;
     try {
-      return await this.#takeSteps(host, this.#withGone(host, desk, sending), by);
+      const taken = await this.#takeSteps(host, this.#withGone(host, desk, sending), by);
+      // Not before: a part that was too much is sent again.
+      if (isEnd(sending.whole) && sending.session === desk.session) desk.told = undefined;
+      return taken;
     } finally {
       desk.isTaking = false;
     }
@@ -158,15 +161,16 @@ export class OutpostService {
     const { whole, session, steps } = sending;
     if (whole === undefined || session !== desk.session) return sending;
     if (whole === "first" || whole === "only") desk.told = new Set();
+    const { told } = desk;
+    // Without its beginning nobody knows what was not told.
+    if (!told) return sending;
     for (const { reports, jobs } of steps) {
-      for (const { alias } of reports) desk.told?.add(alias);
-      for (const { id } of jobs) desk.told?.add(withHost(id, host));
+      for (const { alias } of reports) told.add(alias);
+      for (const { id } of jobs) told.add(withHost(id, host));
     }
-    if (whole === "first" || whole === "more") return sending;
-    const told = desk.told ?? new Set();
+    if (!isEnd(whole)) return sending;
     const gone = this.#untold(host, told);
     const jobsGone = this.#untoldJobs(host, told);
-    desk.told = undefined;
     const before: Step[] = [];
     for (let i = 0; i < gone.length; i += OUTPOST.reportsAtOnce) {
       const some = gone.slice(i, i + OUTPOST.reportsAtOnce);
@@ -241,6 +245,10 @@ export class OutpostService {
     this.#desks.set(host, desk);
     return desk;
   }
+}
+
+function isEnd(whole: WholePart | undefined): boolean {
+  return whole === "last" || whole === "only";
 }
 
 interface Joining {

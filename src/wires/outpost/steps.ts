@@ -73,9 +73,9 @@ export class Steps {
 }
 
 function sizeOf(told: Told): number {
-  if ("job" in told) return JSON.stringify(told.job).length;
+  if ("job" in told) return Buffer.byteLength(JSON.stringify(told.job));
   const { alias, report } = told;
-  return report ? JSON.stringify(report).length : alias.length;
+  return Buffer.byteLength(report ? JSON.stringify(report) : alias);
 }
 
 /** As many of the first steps as one call may carry, and the rest. */
@@ -83,7 +83,7 @@ export function split(steps: readonly Step[]): readonly (readonly Step[])[] {
   const parts: Step[][] = [];
   let bytes = Infinity;
   for (const step of steps) {
-    const size = JSON.stringify(step).length;
+    const size = Buffer.byteLength(JSON.stringify(step));
     const last = parts.at(-1);
     if (last && bytes + size <= UPLINK.takeBytes && last.length < OUTPOST.reportsAtOnce) {
       last.push(step);
