@@ -115,7 +115,6 @@ export const TOKEN = {
 export const COUNT = {
   agents: 2_000_000,
   leases: 2_000_000,
-  /** One death releases all of them in one batch of the log. */
   leasesPerAgent: 10_000,
   groups: 100_000,
   candidatesPerGroup: 10_000,
@@ -152,6 +151,11 @@ export const RETENTION = {
   finishedTaskBytes: 256 * MIB,
   /** As many as one death may finish: keeps the batch short. */
   forgottenAtOnce: 1_000,
+  /**
+   * Leases, candidacies and claims each that a death takes in one batch: with the longest names
+   * together half of what a database takes as one append.
+   */
+  lossesAtOnce: 500,
   emptyGroupMs: 24 * HOUR,
   overReportMs: 24 * HOUR,
   questionMs: 24 * HOUR,

@@ -2,7 +2,7 @@
 import { asSeen, deadlineOf, livingAgent, unknownAgent } from "./agents.ts";
 import type { Agent, AgentCard, AgentCommand } from "./agents.ts";
 import { newOwner } from "./by.ts";
-import { deathOf } from "./death.ts";
+import { deathOf, firstLossesOf } from "./death.ts";
 import { decided, type Decision, type Moment } from "./decide.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, tooLong, ttl, type Problem } from "./fields.ts";
@@ -97,7 +97,10 @@ export function expireAgent(state: State, nowMs: number): readonly Event[] {
     return [];
   }
   if (entry.agent.status === "unreachable") {
-    return deathOf(state, entry, { cause: "silent", nowMs });
+    const losses = firstLossesOf(state, entry.agent.agentId, nowMs);
+    if (losses.length === 0) return deathOf(state, entry, { cause: "silent", nowMs });
+    agents.deadlines.move(entry.timer, deadlineMs);
+    return losses;
   }
   const agent: Agent = { ...asSeen(entry), status: "unreachable" };
   return [{ type: "agent.unreachable", agent }];

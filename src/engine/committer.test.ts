@@ -294,9 +294,16 @@ describe("a log that takes little at once", () => {
     expect(log.batches).toEqual(["1"]);
   });
 
-  test("has producers of stream entries wait before it is too much", () => {
-    expect(committer.hasRoom(300)).toBe(true);
-    new TestWriter(committer, "a").write("x".repeat(300));
-    expect(committer.hasRoom(300)).toBe(false);
+  test("takes stream entries that do not fit beside much else with the next append", async () => {
+    const release = log.hold();
+    decide(1);
+    expect(committer.beginUnlessRoom(200)).toBe(true);
+    new TestWriter(committer, "a").write("x".repeat(200));
+    expect(committer.beginUnlessRoom(200)).toBe(false);
+    new TestWriter(committer, "b").write("x".repeat(200));
+    const settled = committer.settled("all");
+    release();
+    expect(await settled).toBe("all");
+    expect(log.batches.map((batch) => batch.slice(0, 3))).toEqual(["1 a", "0 b"]);
   });
 });

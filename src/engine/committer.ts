@@ -119,25 +119,24 @@ export class Committer {
   }
 
   /**
-   * Events are about to be added that must not be torn apart: if they do not fit into the open
+   * Events are about to be added that should not be torn apart: if they do not fit into the open
    * batch, the next one begins. False when they fit into none.
    */
   makeRoom(texts: readonly string[]): boolean {
     let length = 0;
     for (const text of texts) length += text.length;
-    if (this.hasRoom(length)) return true;
+    if (this.beginUnlessRoom(length)) return true;
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-    if (bytes > this.batchBytes) return false;
-    if (!isEmpty(this.#open)) {
-      this.#closed.push(this.#close());
-      this.#flush();
-    }
-    return true;
+    return bytes <= this.batchBytes;
   }
 
-  /** Whether so many characters surely fit into the open batch. */
-  hasRoom(length: number): boolean {
-    return mostBytes(this.#open) + MOST_BYTES * length <= this.batchBytes;
+  /** Whether so many characters surely fit into the open batch; if not the next one begins. */
+  beginUnlessRoom(length: number): boolean {
+    if (mostBytes(this.#open) + MOST_BYTES * length <= this.batchBytes) return true;
+    if (isEmpty(this.#open)) return false;
+    this.#closed.push(this.#close());
+    this.#flush();
+    return false;
   }
 
   add(event: Event, atMs: number, text: string): void {

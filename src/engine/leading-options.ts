@@ -41,3 +41,11 @@ export interface TermEnd {
   /** Right after its resignation: all that it decided is in the log. */
   readonly resignedAt?: LogPosition;
 }
+
+/** Events that are about to be recorded. */
+export interface Recording {
+  readonly nowMs: number;
+  /** As the log keeps them. */
+  readonly texts: readonly string[];
+  readonly isOneBatch: boolean;
+}

@@ -26,7 +26,7 @@ import type { StreamWriter } from "./batch.ts";
 import { Committer } from "./committer.ts";
 import type { Term } from "./companion.ts";
 import type { BeatBatch } from "./forward.ts";
-import type { LeadingOptions, TermEnd } from "./leading-options.ts";
+import type { LeadingOptions, Recording, TermEnd } from "./leading-options.ts";
 
 export class Leading implements Term {
   readonly #options: LeadingOptions;
@@ -100,12 +100,12 @@ export class Leading implements Term {
   }
 
   reserve(length: number): void {
-    const { waitingStreamBytes } = ENGINE;
-    const isWithin = this.#committer.streamBytes + length <= waitingStreamBytes;
-    if (isWithin && this.#committer.hasRoom(length)) return;
-    const most = isWithin ? this.#committer.batchBytes : waitingStreamBytes;
-    const message = `more than ${most} bytes of job events wait for the disk`;
-    throw new RollcallError("LIMIT_EXCEEDED", message);
+    const { waitingStreamBytes: most } = ENGINE;
+    if (this.#committer.streamBytes + length > most) {
+      const message = `more than ${most} bytes of job events wait for the disk`;
+      throw new RollcallError("LIMIT_EXCEEDED", message);
+    }
+    this.#committer.beginUnlessRoom(length);
   }
 
   room(): Promise<void> | undefined {
@@ -154,7 +154,9 @@ export class Leading implements Term {
     // Until the node knows, too, for a moment or while it resigns: nothing comes of it any more.
     if (this.#isDismissed) return refuse("UNAVAILABLE", NOT_ANY_MORE);
     const { callers, bytes } = this.#committer.waiting;
-    if (callers >= ENGINE.queuedCommands || bytes >= ENGINE.queuedBytes) {
+    // What the engine has to do itself, such as to end a job, has no caller that could come back.
+    const mayRefuse = by !== ITSELF;
+    if (mayRefuse && (callers >= ENGINE.queuedCommands || bytes >= ENGINE.queuedBytes)) {
       stats.refusals += 1;
       return refuse("LIMIT_EXCEEDED", `${callers} commands already wait for the disk`);
     }
@@ -168,7 +170,8 @@ export class Leading implements Term {
       return decision;
     }
     const texts = decision.events.map((event) => encode(event, nowMs, by));
-    if (!this.#committer.makeRoom(texts)) {
+    const isOneBatch = this.#committer.makeRoom(texts);
+    if (!isOneBatch && mayRefuse) {
       stats.refusals += 1;
       const most = this.#committer.batchBytes;
       return refuse("LIMIT_EXCEEDED", `${command.type} has events of more than ${most} bytes`);
@@ -181,8 +184,16 @@ export class Leading implements Term {
       hear(replica.state, command, nowMs);
     }
     if (command.type === "directory.heartbeat") seeEntry(replica.state, command.url, nowMs);
-    for (const [i, event] of decision.events.entries()) this.#record(event, nowMs, texts[i]);
+    this.#recordAll(decision.events, { nowMs, texts, isOneBatch });
     return decision;
+  }
+
+  /** What no append takes whole, and cannot be refused, goes with several. */
+  #recordAll(events: readonly Event[], { nowMs, texts, isOneBatch }: Recording): void {
+    for (const [i, event] of events.entries()) {
+      if (!isOneBatch) this.#committer.makeRoom(texts.slice(i, i + 1));
+      this.#record(event, nowMs, texts[i]);
+    }
   }
 
   /** Goes with the events of the command, which are about to be recorded. */
@@ -324,9 +335,7 @@ export class Leading implements Term {
       if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
       const events = rules.expire(replica.state, nowMs);
       const texts = events.map((event) => encode(event, nowMs, ITSELF));
-      // The consequences of one death are bounded, and cannot be refused.
-      this.#committer.makeRoom(texts);
-      for (const [j, event] of events.entries()) this.#record(event, nowMs, texts[j]);
+      this.#recordAll(events, { nowMs, texts, isOneBatch: this.#committer.makeRoom(texts) });
     }
     return nowMs;
   }

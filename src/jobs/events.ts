@@ -132,6 +132,16 @@ export class JobEvents {
     const tooLarge = checkBodySize(body);
     if (tooLarge) throw refusalError(tooLarge);
     this.#options.term().reserve(body.length + ENTRY_WEIGHT);
+    this.#tell(run, event, body);
+  }
+
+  /** The job runs again: that is decided already, and cannot be refused any more. */
+  tellRestart(run: Run): void {
+    const body = { phase: "restarted" };
+    this.#tell(run, { kind: "status", body }, JSON.stringify(body));
+  }
+
+  #tell(run: Run, event: JobStreamEvent, body: string): void {
     this.#write(run, event.kind, body);
     this.#notice(run, event);
     this.#options.onEvent(run, event);

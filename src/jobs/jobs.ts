@@ -211,7 +211,7 @@ export class JobService {
   #started(job: JobStep): void {
     const run = this.#runs.get(job.id);
     if (!run) return;
-    if (job.restarts) this.events.tell(run, { kind: "status", body: { phase: "restarted" } });
+    if (job.restarts) this.events.tellRestart(run);
     this.#startOnceDurable(run);
   }
 
