@@ -26,7 +26,8 @@ import { DEFAULTS, type EngineOptions } from "./options.ts";
 import { history, stateAt, type Past } from "./past.ts";
 import { selected } from "./replica.ts";
 import { emptyStats, type EngineStats } from "./stats.ts";
-import { WatchHub, type Watch, type WatchOptions } from "./watch.ts";
+import { WatchHub } from "./watch-hub.ts";
+import type { Watch, WatchOptions } from "./watch.ts";
 
 export type { EngineMode };
 

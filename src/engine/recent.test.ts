@@ -40,7 +40,7 @@ test("it keeps no more bytes than it may, but always the last event", () => {
   expect(recent.first).toBe(4);
 });
 
-test("what all watchers near have seen goes, but for the last, and nothing that one has not", () => {
+test("what all near watchers have seen goes, but for the last few events", () => {
   const recent = new Recent();
   const last = 4 * WATCH.seenEvents;
   for (let i = 1; i <= last; i += 1) recent.push([recorded(i)]);

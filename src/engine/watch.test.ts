@@ -4,7 +4,8 @@ import { WATCH } from "../core/limits.ts";
 import { memoryStore } from "../log/memory/store.ts";
 import type { Engine } from "./engine.ts";
 import { openEngine, quiet, register } from "../../test/support/engine/fixture.ts";
-import { WatchHub, type Watch, type WatchItem } from "./watch.ts";
+import { WatchHub } from "./watch-hub.ts";
+import type { Watch, WatchItem } from "./watch.ts";
 import { LIBRARY, namedBy } from "../core/by.ts";
 import { appendAt } from "../../test/support/log/append.ts";
 

@@ -3,7 +3,7 @@
  * resumes nor cancels what is the other's, by any wire; an operator sees all of it.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { WatchHub } from "../../src/engine/watch.ts";
+import { WatchHub } from "../../src/engine/watch-hub.ts";
 import { startHosting, type HostingDaemon } from "./daemon.ts";
 import {
   RegistryService,
