@@ -1,10 +1,13 @@
 import { Hono } from "hono";
 import { beforeEach, expect, test, vi } from "vitest";
 import { cardOf } from "../../../../test/support/directory/fixture.ts";
+import { LIBRARY } from "../../../core/by.ts";
 import type { DirectoryEntry } from "../../../core/directory.ts";
 import { readCard } from "../../../directory/cards/card.ts";
 import type * as Cards from "../../../directory/cards/card.ts";
 import { othersAreServed } from "../../../machine/slices.ts";
+import type { Permit } from "../../../operations/access.ts";
+import { TABLE } from "../../../operations/table.ts";
 import type { Bindings } from "../../route.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { identifierOf } from "./catalog-entry.ts";
@@ -62,14 +65,17 @@ function entryOf(_: unknown, i: number): DirectoryEntry {
 }
 
 /** The catalog of so many agents. */
-function opened(count = AGENTS) {
+function opened(count = AGENTS, permit: Permit = () => undefined) {
   const entries = Array.from({ length: count }, entryOf);
   const directory = { list: async () => ({ entries, total: count, sequence: 1 }) };
   const app = new Hono<{ Bindings: Bindings }>();
-  for (const { method, path, handle } of catalogRoutes({ directory })) app.on(method, path, handle);
+  for (const { method, path, handle } of catalogRoutes({ directory, permit })) {
+    app.on(method, path, handle);
+  }
   const ask = async (path: string, body?: object) => {
     const init = body && { method: "POST", body: JSON.stringify(body) };
-    const answer = await app.request(`http://rollcall.example${path}`, init);
+    const env = { by: LIBRARY };
+    const answer = await app.request(`http://rollcall.example${path}`, init ?? {}, env);
     return (await answer.json()) as Record<string, unknown>;
   };
   return { ask };
@@ -130,4 +136,12 @@ test("an entry is found by its name in short turns", async () => {
   expect(longestMs).toBeLessThanOrEqual(5 * READ_MS);
   expect(await asking).toMatchObject({ metadata: { agentUrl: last } });
   expect(readCard).toHaveBeenCalledOnce();
+});
+
+test("an entry that is asked for by its name here is permitted by its URL", async () => {
+  const permit = vi.fn<Permit>();
+  const { ask } = opened(3, permit);
+  await ask(`/agents/${identifierOf(urlOf(1))}`);
+  const { access } = TABLE.directory.get;
+  expect(permit.mock.calls).toEqual([[LIBRARY, access, { url: urlOf(1) }]]);
 });

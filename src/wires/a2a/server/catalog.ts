@@ -9,6 +9,7 @@ import { invalidArgument, RollcallError } from "../../../core/errors.ts";
 import type { DirectoryEntry } from "../../../core/directory.ts";
 import type { DirectoryService } from "../../../directory/directory.ts";
 import { inSlices, LONG_STEPS } from "../../../machine/slices.ts";
+import type { Permit } from "../../../operations/access.ts";
 import { TABLE } from "../../../operations/table.ts";
 import type { HttpContext, Route } from "../../route.ts";
 import { catalogEntry, identifierOf, type CatalogEntry } from "./catalog-entry.ts";
@@ -16,6 +17,7 @@ import { CATALOG } from "./limits.ts";
 
 export interface CatalogOptions {
   readonly directory: Pick<DirectoryService, "list">;
+  readonly permit: Permit;
 }
 
 const REGISTRY_TYPE = "application/ai-registry+json";
@@ -47,7 +49,8 @@ type Filter = Readonly<Record<string, readonly string[]>>;
 
 const { access } = TABLE.directory.list;
 
-export function catalogRoutes({ directory }: CatalogOptions): readonly Route[] {
+export function catalogRoutes(options: CatalogOptions): readonly Route[] {
+  const { directory } = options;
   const manifest = async (c: HttpContext) => {
     const { origin, host } = new URL(c.req.url);
     const { entries } = await directory.list({});
@@ -68,15 +71,16 @@ export function catalogRoutes({ directory }: CatalogOptions): readonly Route[] {
     { method: "GET", path: "/.well-known/ai-catalog.json", access, handle: manifest },
     { method: "GET", path: "/.well-known/ard.json", access, handle: manifest },
     { method: "POST", path: "/search", access, handle: (c) => search(c, directory) },
-    { method: "GET", path: "/agents/:identifier", access, handle: (c) => entryOf(c, directory) },
+    { method: "GET", path: "/agents/:identifier", access, handle: (c) => entryOf(c, options) },
     { method: "POST", path: "/explore", access, handle: explore },
   ];
 }
 
-async function entryOf(c: HttpContext, directory: CatalogOptions["directory"]): Promise<Response> {
+async function entryOf(c: HttpContext, { directory, permit }: CatalogOptions): Promise<Response> {
   const wanted = c.req.param("identifier") ?? "";
   const { entries } = await directory.list({});
   const entry = await inSlices(seek(entries, wanted));
+  if (entry) permit(c.env.by, TABLE.directory.get.access, { url: entry.url });
   const found = entry && catalogEntry(entry);
   if (!found) throw new RollcallError("NOT_FOUND", `no entry ${wanted.slice(0, 256)}`);
   return c.json(found);
