@@ -32,10 +32,9 @@ import {
 import { HEARTBEAT } from "../core/card-limits.ts";
 import { ownBy, type By } from "../core/by.ts";
 import { codeOf, invalidArgument, refusalError, RollcallError } from "../core/errors.ts";
-import type { State } from "../core/state.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Engine } from "../engine/engine.ts";
-import { inSlices } from "../machine/slices.ts";
+import { inSlices, LONG_STEPS } from "../machine/slices.ts";
 import type { Fetcher } from "../net/fetch/fetcher.ts";
 import { FETCH } from "../net/fetch/limits.ts";
 import { SEARCH } from "../search/limits.ts";
@@ -46,8 +45,11 @@ import { KnownBeats } from "./known-beats.ts";
 import { SERVICE } from "./limits.ts";
 import { arrayOf, Listing, ListingBytes } from "./listing.ts";
 import {
-  isWantedEntry,
+  cardsRead,
+  countOf,
+  entriesOf,
   entryPage,
+  firstOf,
   tierPage,
   type DirectoryFilters,
   type DirectoryPage,
@@ -100,6 +102,8 @@ export class DirectoryService {
   readonly #finder: CardFinder;
   readonly #listing = new Listing();
   readonly #known = new KnownBeats(SERVICE.knownBytes);
+  /** The directory all of whose cards were read, and its revision. */
+  #read: { readonly directory: Directory; readonly revision: number } | undefined;
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
@@ -157,8 +161,19 @@ export class DirectoryService {
   }
 
   /** Every card that is served, as bytes. */
-  listing(version: ListedVersion): Promise<ListingBytes> {
+  async listing(version: ListedVersion): Promise<ListingBytes> {
+    await this.readCards();
     return this.#engine.read((state) => this.#listing.of(state, version));
+  }
+
+  /** Reading a card takes milliseconds: those that nobody asked for yet, in short turns. */
+  async readCards(): Promise<void> {
+    const directory = this.#engine.peek((state) => state.directory);
+    const { revision } = directory;
+    if (this.#read?.directory === directory && this.#read.revision === revision) return;
+    const entries = Array.from(directory.byUrl.values(), ({ entry }) => entry);
+    await inSlices(cardsRead(entries), LONG_STEPS);
+    this.#read = { directory, revision };
   }
 
   /** The requested cards, in the same form. */
@@ -171,7 +186,15 @@ export class DirectoryService {
     return { ...page, bytes: new ListingBytes(arrayOf(cards, version)) };
   }
 
-  async list({
+  /** The entries, whose cards were read. */
+  async list(query: DirectoryQuery): Promise<DirectoryPage & { sequence: number }> {
+    if (query.skill !== undefined || query.tag !== undefined) await this.readCards();
+    const page = await this.#list(query);
+    await inSlices(cardsRead(page.entries), LONG_STEPS);
+    return page;
+  }
+
+  async #list({
     q = "",
     limit,
     cursor,
@@ -188,7 +211,7 @@ export class DirectoryService {
     for (;;) {
       const { from, making, sequence } = await this.#engine.read((state, at) => ({
         from: state,
-        making: entriesOf(state, filters),
+        making: entriesOf(state.directory, filters),
         sequence: at,
       }));
       const page = entryPage(await inSlices(making), { limit, cursor });
@@ -336,45 +359,6 @@ export class DirectoryService {
     const ttlMs = this.#engine.peek(({ directory }) => directory.byUrl.get(url)?.entry.ttlMs ?? 0);
     return retryAfterS(ttlMs, this.#options.intervalS ?? HEARTBEAT.defaultIntervalS);
   }
-}
-
-/** A step for each that is looked at. */
-function* entriesOf(
-  { directory }: State,
-  filters: DirectoryFilters,
-): Generator<void, DirectoryEntry[]> {
-  const entries: DirectoryEntry[] = [];
-  for (const record of directory.byUrl.values()) {
-    if (isWantedEntry(record.entry, filters)) entries.push(entryAsSeen(record));
-    yield;
-  }
-  return entries;
-}
-
-/** How many a search may show; in steps, one for each entry. */
-function* countOf({ byUrl }: Directory, filters: DirectoryFilters): Generator<void, number> {
-  let total = 0;
-  for (const { entry } of byUrl.values()) {
-    if (entry.card && isWantedEntry(entry, filters)) total += 1;
-    yield;
-  }
-  return total;
-}
-
-/** The first of these URLs that are wanted; in steps, one for each. */
-function* firstOf(
-  { byUrl }: Directory,
-  urls: readonly string[],
-  { filters, wanted }: { readonly filters: DirectoryFilters; readonly wanted: number },
-): Generator<void, DirectoryEntry[]> {
-  const entries: DirectoryEntry[] = [];
-  for (const url of urls) {
-    if (entries.length >= wanted) break;
-    const record = byUrl.get(url);
-    if (record && isWantedEntry(record.entry, filters)) entries.push(entryAsSeen(record));
-    yield;
-  }
-  return entries;
 }
 
 function parsed(card: CardText | null): Card | undefined {

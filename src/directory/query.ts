@@ -86,3 +86,50 @@ export function tierPage(
   }
   return { entries, total };
 }
+
+/** Reads them, a step for each. */
+export function* cardsRead(entries: Iterable<DirectoryEntry>): Generator<void, void> {
+  for (const { card } of entries) {
+    if (card) shownCardOf(card);
+    yield;
+  }
+}
+
+/** A step for each that is looked at. */
+export function* entriesOf(
+  { byUrl }: Directory,
+  filters: DirectoryFilters,
+): Generator<void, DirectoryEntry[]> {
+  const entries: DirectoryEntry[] = [];
+  for (const record of byUrl.values()) {
+    if (isWantedEntry(record.entry, filters)) entries.push(entryAsSeen(record));
+    yield;
+  }
+  return entries;
+}
+
+/** How many a search may show; in steps, one for each entry. */
+export function* countOf({ byUrl }: Directory, filters: DirectoryFilters): Generator<void, number> {
+  let total = 0;
+  for (const { entry } of byUrl.values()) {
+    if (entry.card && isWantedEntry(entry, filters)) total += 1;
+    yield;
+  }
+  return total;
+}
+
+/** The first of these URLs that are wanted; in steps, one for each. */
+export function* firstOf(
+  { byUrl }: Directory,
+  urls: readonly string[],
+  { filters, wanted }: { readonly filters: DirectoryFilters; readonly wanted: number },
+): Generator<void, DirectoryEntry[]> {
+  const entries: DirectoryEntry[] = [];
+  for (const url of urls) {
+    if (entries.length >= wanted) break;
+    const record = byUrl.get(url);
+    if (record && isWantedEntry(record.entry, filters)) entries.push(entryAsSeen(record));
+    yield;
+  }
+  return entries;
+}

@@ -113,6 +113,7 @@ const list = operation({
       const { entries, ...page } = await directory.list(input);
       return { ...page, entries: entries.map(rowOf) };
     }
+    await directory.readCards();
     const { items, ...facts } = await listPage(
       {
         engine,

@@ -46,8 +46,17 @@ export function servedDirectory(
   };
 }
 
+/** Its card is parsed when it is asked for: there may be thousands, and few are shown. */
 function listedOf({ url, tier, card }: DirectoryEntry): readonly ListedAgent[] {
-  return card ? [{ url, tier, card: valueOf(card) }] : [];
+  if (!card) return [];
+  const listed = {
+    url,
+    tier,
+    get card() {
+      return valueOf(card);
+    },
+  };
+  return [listed];
 }
 
 const known = new WeakMap<CardText, ListedAgent["card"]>();

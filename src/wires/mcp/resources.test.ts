@@ -87,6 +87,25 @@ test("what is not there, cannot be or is too large is refused", async () => {
   await expect(client.readResource({ uri: "a2a://agents" })).rejects.toThrow(/find_agents/);
 });
 
+test("of a resource that is too long no more is read than tells that it is", async () => {
+  let cards = 0;
+  const card = { name: "long", description: "x".repeat(MODEL_TEXT.cardTextLength) };
+  const counted = () => {
+    cards += 1;
+    return card;
+  };
+  const agents = Array.from({ length: 5_000 }, (_, i) => {
+    const listed = { url: `http://a${i}`, tier: "owner", card } as const;
+    return Object.defineProperty(listed, "card", { get: counted });
+  });
+  ground.directory.put(...agents);
+  await expect(client.readResource({ uri: "a2a://agents" })).rejects.toThrow(/find_agents/);
+  expect(cards).toBeLessThan(MODEL_TEXT.resourceLength / MODEL_TEXT.cardTextLength);
+  cards = 0;
+  const { resources } = await client.listResources();
+  expect([resources.length, cards]).toEqual([MODEL_TEXT.listed + 2, MODEL_TEXT.listed]);
+});
+
 test("who subscribes is told, once a second at most, until it leaves", async () => {
   const told: string[] = [];
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => {

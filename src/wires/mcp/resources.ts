@@ -13,6 +13,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { accessTo, type Access } from "../../core/access.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
+import { inSlices, LONG_STEPS } from "../../machine/slices.ts";
 import { TABLE } from "../../operations/table.ts";
 import { mcpRowOf } from "./agent-shapes.ts";
 import { marked, forModel, shownCard } from "./data.ts";
@@ -67,7 +68,30 @@ export async function listResources(
 ): Promise<Resource[]> {
   const listed = mayRead(AGENTS_URI) ? await directory.list() : [];
   const fixed = FIXED.filter(({ uri }) => mayRead(uri));
-  return [...fixed, ...listed.slice(0, MODEL_TEXT.listed).map(resourceOf)];
+  const shown = made(listed.slice(0, MODEL_TEXT.listed), resourceOf);
+  return [...fixed, ...(await inSlices(shown, LONG_STEPS))];
+}
+
+/** A step for each. */
+function* made<T, Out>(items: readonly T[], make: (item: T) => Out): Generator<void, Out[]> {
+  const all: Out[] = [];
+  for (const item of items) {
+    all.push(make(item));
+    yield;
+  }
+  return all;
+}
+
+/** The same of what one resource can hold; throws at the first that is too much. */
+function rowsOf<T>(uri: string, items: readonly T[], make: (item: T) => unknown) {
+  let length = 0;
+  const measured = (item: T): unknown => {
+    const row = make(item);
+    length += JSON.stringify(row).length;
+    if (length <= MODEL_TEXT.resourceLength) return row;
+    throw tooLong(uri, `more than ${MODEL_TEXT.resourceLength} characters`);
+  };
+  return inSlices(made(items, measured), LONG_STEPS);
 }
 
 function resourceOf({ url, tier, card }: ListedAgent): Resource {
@@ -108,10 +132,10 @@ async function valueAt(uri: string, { fleet, directory }: Sources): Promise<unkn
     const { rows, total, counts, atMs } = await fleet.rows(MODEL_TEXT.resourceRows);
     if (total > rows.length) throw tooLong(uri, `${total} agents`);
     const at = new Date(atMs).toISOString();
-    return { at, counts, agents: rows.map(mcpRowOf) };
+    return { at, counts, agents: await rowsOf(uri, rows, mcpRowOf) };
   }
   if (uri === AGENTS_URI) {
-    return (await directory.list()).map(({ card }) => shownCard(card));
+    return rowsOf(uri, await directory.list(), ({ card }) => shownCard(card));
   }
   const url = urlIn(uri);
   const listed = url === undefined ? undefined : await directory.get(url);
