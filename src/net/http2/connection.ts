@@ -232,6 +232,7 @@ export class Http2Connection implements Carrier, Waiter {
   }
 
   #take(frame: Frame): void {
+    if (this.#isClosed) return;
     switch (frame.type) {
       case FRAME.DATA:
         return this.#data(frame);

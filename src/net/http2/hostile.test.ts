@@ -169,3 +169,16 @@ describe("a hostile client", () => {
     await vi.waitFor(() => expect(connections).toHaveLength(0));
   });
 });
+
+test("a connection that is cut in the middle of what came opens no more streams", async () => {
+  const opened: Stream[] = [];
+  const { port, connections } = await open((stream) => {
+    opened.push(stream);
+    connections[0]?.destroy();
+  });
+  const calls = many(3, (i) => flagged(FLAG.END_HEADERS, frame(FRAME.HEADERS, 2 * i + 1, REQUEST)));
+  const { socket, closed } = raw(port);
+  socket.write(Buffer.concat(calls));
+  await closed;
+  expect(opened.map(({ isClosed }) => isClosed)).toEqual([true]);
+});
