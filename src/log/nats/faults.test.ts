@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { lacks } from "../../../scripts/prerequisites.mjs";
 import { newAppendId, put } from "../../../test/support/log/append.ts";
 import { collect, entriesAfter, streamAfter } from "../../../test/support/log/conformance-case.ts";
-import { NatsCluster } from "../../../test/support/nats/server.ts";
+import { NatsCluster, type NatsServer } from "../../../test/support/nats/server.ts";
 import { codeOf } from "../../core/errors.ts";
 import type { LogPosition } from "../log.ts";
 import type { Store } from "../store.ts";
@@ -76,6 +76,37 @@ describe.skipIf(!hasServer)("when a NATS server is killed", () => {
     expect(entries.toSorted()).toEqual(written.toSorted());
     expect(await streamAfter(streams, "job", 0)).toEqual(entries);
   });
+
+  test("appends go straight to the server that leads, and to the next one", async () => {
+    for (const name of ["near1", "near2", "near3"]) {
+      const { log } = storeOf(name);
+      let at: LogPosition = await log.open();
+      const append = async () => {
+        at = await log.append({ entries: ["one"] }, at, { id: newAppendId() });
+      };
+      for (let leads = 1; leads <= 2; leads += 1) {
+        const leader = await servers.leaderOf(`rollcall_${name}`);
+        await vi.waitFor(async () => {
+          const before = await messagesTo(leader);
+          for (let n = 0; n < 5; n += 1) await append();
+          expect(await messagesTo(leader)).toBeGreaterThanOrEqual(before + 5);
+        }, 20_000);
+        if (leads === 1) await leader.end("SIGTERM");
+      }
+      for (const server of servers.servers) if (!server.isRunning) server.start();
+      await servers.untilReady();
+    }
+  });
+
+  /** From stores that are connected to it. */
+  async function messagesTo(server: NatsServer): Promise<number> {
+    const answer = await fetch(`http://127.0.0.1:${server.ports.monitor}/connz`);
+    const { connections } = (await answer.json()) as {
+      readonly connections: readonly { readonly name?: string; readonly in_msgs: number }[];
+    };
+    const ours = connections.filter(({ name }) => name === "rollcall");
+    return ours.reduce((sum, connection) => sum + connection.in_msgs, 0);
+  }
 
   test("with three replicas its disk may be lost as well; with one that is noticed", async () => {
     const [kept, lost] = [storeOf("kept"), storeOf("lost", 1)];

@@ -14,6 +14,7 @@ import type { LogRange } from "../log.ts";
 import { waited } from "../retry.ts";
 import { SharedSession } from "../shared-session.ts";
 import { connect, type Connection, type Message } from "./driver.ts";
+import { connectTo, leaderOf } from "./leader.ts";
 import { checkDurability } from "./durability.ts";
 import { damaged, isPassing, natsError, NO_MESSAGE, otherLog, Refused } from "./failure.ts";
 import { lookAtLayout, openLayout, PURGED, type LayoutOptions } from "./layout.ts";
@@ -50,6 +51,7 @@ export class NatsSession extends SharedSession {
   #end: LogEnd | undefined;
   #moment: Moment | undefined;
   #isDisconnected = false;
+  #isMoving = false;
   #appendBytes = LOG.sharedAppendBytes - NATS.headerBytes;
 
   constructor(options: NatsSessionOptions) {
@@ -98,6 +100,7 @@ export class NatsSession extends SharedSession {
         this.#warn(await batchProblem(connection, this.names));
       }
       this.openId = logId;
+      if (!takeMoment) void this.#moveToLeader();
       if (takeMoment) this.#moment ??= await takeMoment(this);
       const [{ head, mark, lastId }, oldest] = await Promise.all([this.look(), readMeta()]);
       return { head, mark, lastId, oldest, logId };
@@ -193,7 +196,6 @@ export class NatsSession extends SharedSession {
 
   /** Reconnects by itself, once it is there. */
   async #connected(which: "writes" | "reads"): Promise<Connection> {
-    const { url, credentials } = this.#options;
     for (;;) {
       const known = this.#connections.get(which);
       if (!known) break;
@@ -202,12 +204,44 @@ export class NatsSession extends SharedSession {
       if (this.#connections.get(which) === known) this.#connections.delete(which);
     }
     if (this.#isDisconnected) throw new RollcallError("WRONG_STATE", "the store is closed");
-    const connection = connect({ url, ...(credentials && { credentials }) });
+    const connection = connect(this.#options);
     this.#connections.set(which, connection);
     connection.catch(() => {
       if (this.#connections.get(which) === connection) this.#connections.delete(which);
     });
     return connection;
+  }
+
+  /**
+   * Any server takes writes and hands them on to the one that leads the stream, which is a hop more
+   * there and back. So writes have a connection to that one, and to the next when it is gone.
+   */
+  async #moveToLeader(): Promise<void> {
+    if (this.#isMoving) return;
+    this.#isMoving = true;
+    try {
+      const leader = await this.run((connection) => leaderOf(connection, this.names.stream));
+      const own = await this.#connected("writes");
+      own.onReconnect = () => void this.#moveToLeader();
+      if (own.facts.name === leader) return;
+      const found = await this.counted(() => connectTo(leader, this.#options));
+      if (!found) return;
+      if (this.#isDisconnected) return await found.close();
+      found.onReconnect = own.onReconnect;
+      const former = this.#connections.get("writes");
+      this.#connections.set("writes", Promise.resolve(found));
+      this.counted(async () => this.#retire(await former)).catch(() => undefined);
+    } catch {
+      // The servers are away, or have no leader for long; it goes on with those that take writes.
+    } finally {
+      this.#isMoving = false;
+    }
+  }
+
+  /** All that it was asked is answered by then, or is asked again. */
+  async #retire(connection: Connection | undefined): Promise<void> {
+    await waited(NATS.answerMs, this.closing);
+    await connection?.close();
   }
 
   /** Hears what is appended, from now on, until the connection that it gives is closed. */
