@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { bundled } from "../support/bundled.ts";
-import { mutateBytes } from "./mutate-bytes.ts";
+import { MAX_BYTES, mutateBytes } from "./mutate-bytes.ts";
+import { mutateJson } from "./mutate-json.ts";
+import { Random } from "../simulation/random.ts";
 import type { Target } from "./target.ts";
 import { Trial } from "./trial.ts";
 
@@ -45,4 +47,15 @@ test("an input that takes too long fails, and one that takes too much", () => {
   const held: Buffer[] = [];
   const hold = (input: Buffer) => held.push(Buffer.alloc(input.length * 20_000_000));
   expect(trial(hold).all([short, long])).toMatchObject({ kind: "memory", input: long });
+});
+
+test("an input that is a tree grows no larger than one of bytes", () => {
+  const random = new Random(1);
+  const other = Buffer.from('{"a":[1,{"b":"x"}]}');
+  let input: Buffer = other;
+  for (let i = 0; i < 3_000; i += 1) {
+    input = mutateJson(input, { random, words: [], other: input });
+    expect(input.length).toBeLessThanOrEqual(MAX_BYTES);
+    if (input.length < 10) input = other;
+  }
 });

@@ -2,7 +2,7 @@
 import { pick, type Material, type Mutator } from "./target.ts";
 
 /** No reader needs more to go wrong, and a small input says more. */
-const MAX_BYTES = 16 * 1024;
+export const MAX_BYTES = 16 * 1024;
 
 /** Where numbers overflow, texts end and signs change. */
 const TELLING = [0, 1, 9, 10, 13, 32, 34, 44, 46, 47, 58, 64, 91, 92, 123, 127, 128, 191, 254, 255];

@@ -1,6 +1,6 @@
 /** JSON changed as a tree: a value for another, a field more or less, deeper, or from elsewhere. */
 import { parseJson } from "../../src/core/text.ts";
-import { mutateBytes } from "./mutate-bytes.ts";
+import { MAX_BYTES, mutateBytes } from "./mutate-bytes.ts";
 import { pick, type Material, type Mutator } from "./target.ts";
 
 /** As JSON: each use is a value of its own. */
@@ -15,7 +15,7 @@ function anyValue({ random }: Material): unknown {
   return JSON.parse(pick(random, VALUES));
 }
 
-/** In a third of the cases as text: what no tree can have. */
+/** In a third of the cases, and where a tree has grown too large, as text: what no tree can have. */
 export const mutateJson: Mutator = (input, material) => {
   const { random } = material;
   const tree = random.chance(0.33) ? undefined : parseJson(input.toString());
@@ -23,7 +23,8 @@ export const mutateJson: Mutator = (input, material) => {
   let changed: unknown = tree;
   do changed = changedTree(changed, material);
   while (random.chance(0.3));
-  return Buffer.from(JSON.stringify(changed));
+  const text = JSON.stringify(changed);
+  return text.length > MAX_BYTES ? mutateBytes(input, material) : Buffer.from(text);
 };
 
 /** Lines of JSON: one of them changed, dropped, doubled, or taken from another input. */
