@@ -15,7 +15,7 @@ function anyValue({ random }: Material): unknown {
   return JSON.parse(pick(random, VALUES));
 }
 
-/** In a third of the cases, and where a tree has grown too large, as text: what no tree can have. */
+/** In a third of the cases, and where the tree grew too large, as text: what no tree can have. */
 export const mutateJson: Mutator = (input, material) => {
   const { random } = material;
   const tree = random.chance(0.33) ? undefined : parseJson(input.toString());
