@@ -22,6 +22,9 @@ test.each([
   ["a\u2066b\u2069c\u200Ed\u061ce", "abcde"],
   ["in\u200Bvis\u2060ible\uFEFF", "invisible"],
   ["tag\u{E0041}\u{E0042}", "tag"],
+  ["fill\u3164ed\u115f\uffa0", "filled"],
+  ["va\ufe00ri\ufe0dant\u{e0100}s\u{e01ef}", "variants"],
+  ["❤️‍🔥 می‌خواهم", "❤️‍🔥 می‌خواهم"],
   ["half \ud83d emoji", "half \ufffd emoji"],
   ["日本語 naïve 👩‍👩‍👧", "日本語 naïve 👩‍👩‍👧"],
 ])("%j reaches a terminal as %j", (text, shown) => {
@@ -30,6 +33,14 @@ test.each([
 
 test("a letter carries a few marks, not a tower of them", () => {
   expect(clean(`a${"\u0301".repeat(1000)}b`)).toBe(`a${"\u0301".repeat(4)}b`);
+});
+
+test("a text cannot hide in what joins and varies characters", () => {
+  const bits = Array.from({ length: 1_000 }, (_, i) => (i % 3 === 0 ? "\u200c" : "\u200d"));
+  expect(clean(`a${bits.join("")}b`)).toBe("a\u200c\u200db");
+  const bytes = Array.from({ length: 500 }, (_, i) => String.fromCodePoint(0xe0100 + (i % 240)));
+  expect(clean(`😀${bytes.join("")}`)).toBe("😀");
+  expect(clean(`😀${"\ufe0f\u200d".repeat(500)}`)).toBe("😀\ufe0f\u200d");
 });
 
 test("whatever comes in, nothing that a terminal acts on goes out, and it stays one line", () => {

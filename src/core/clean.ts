@@ -23,12 +23,18 @@ const BREAKS = lazyRegExp("g", [String.raw`[\t\n\v\f\r\u0085\u2028\u2029]+`]);
 /**
  * Controls; soft hyphen; Arabic letter mark, left-to-right and right-to-left marks, embeddings,
  * overrides and isolates; zero-width space, word joiner and the invisible operators; byte order
- * mark; interlinear annotation; language tags, in which text can hide. The zero-width joiner stays:
- * emoji need it.
+ * mark; interlinear annotation; fillers, which are drawn as nothing; variation selectors and
+ * language tags, in which text can hide. Joiners and the selectors of emoji stay: they need them.
  */
 const INVISIBLE = lazyRegExp("gu", [
   String.raw`[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e]`,
-  String.raw`[\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]`,
+  String.raw`[\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]`,
+  String.raw`[\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0d\uffa0]`,
+]);
+
+/** Behind a character an emoji has one of each at most; text can hide in more. */
+const JOINED = lazyRegExp("gu", [
+  String.raw`([\u200c\u200d\ufe0e\ufe0f]{2})[\u200c\u200d\ufe0e\ufe0f]+`,
 ]);
 
 /**
@@ -52,6 +58,7 @@ export function clean(text: string): string {
     .replace(SEQUENCES(), "")
     .replace(BREAKS(), " ")
     .replace(INVISIBLE(), "")
+    .replace(JOINED(), "$1")
     .replace(STACKED(), "$1")
     .replace(/\p{Cs}/gu, "\ufffd");
 }
