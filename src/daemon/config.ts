@@ -222,7 +222,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
     },
     outpost: outpostConfig(values, {
       path: (name) => pathOf(name, voices, home),
-      pattern: (text) => atHome(text, { folder: cwd, home }),
+      pattern: (text) => (text.startsWith("*") ? text : atHome(text, { folder: cwd, home })),
     }),
     statusDir:
       values.status_files === false

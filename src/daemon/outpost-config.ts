@@ -1,4 +1,5 @@
 /** The settings of a daemon that reports to a team's: to which one, what leaves, what comes in. */
+import { realpathSync } from "node:fs";
 import { RollcallError } from "../core/errors.ts";
 import { isLoopbackHost } from "../net/loopback.ts";
 import { parseUrl } from "../net/http/url.ts";
@@ -22,7 +23,7 @@ type OutpostPath = "token_file" | "join_ca";
 
 export interface OutpostPaths {
   path(name: OutpostPath): string | undefined;
-  /** A pattern of folders, from the home where it begins so. */
+  /** A pattern of folders, from the home where it begins so; one that begins with * as it is. */
   pattern(text: string): string;
 }
 
@@ -48,10 +49,19 @@ export function outpostConfig(values: Values, paths: OutpostPaths): OutpostConfi
     policy: {
       share: values.share ?? DEFAULT_SHARE,
       accept: values.accept ?? DEFAULT_ACCEPT,
-      exclude: (values.share_exclude ?? []).map((each) => paths.pattern(each)),
+      exclude: (values.share_exclude ?? []).flatMap((each) => namesOf(paths.pattern(each))),
       redact: values.redact ?? [],
     },
   };
+}
+
+/** An agent tells where it works as the system does: where links lead. */
+function namesOf(folder: string): readonly string[] {
+  try {
+    return [...new Set([folder, realpathSync(folder)])];
+  } catch {
+    return [folder];
+  }
 }
 
 /** Refuses settings of an outpost on a daemon that is none. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Facts } from "../../core/reports.ts";
 import { HostNames } from "./names.ts";
+import { SHARES } from "../../core/outposts.ts";
 import { isExcluded, sharedFacts, type SharePolicy } from "./policy.ts";
 
 const POLICY: SharePolicy = { share: "questions", accept: "answers", exclude: [], redact: [] };
@@ -16,6 +17,28 @@ const FACTS: Facts = {
   },
   outcome: { value: "failed", rule: "r", text: "exit 1", atMs: 2 },
 };
+
+test("what looks like a secret leaves in no field, whatever is shared", () => {
+  const secret = "ghp_0123456789abcdef0123456789abcdef0123";
+  const words = { rule: secret, text: secret };
+  const facts: Facts = {
+    name: secret,
+    workspace: `/src/${secret}`,
+    goal: secret,
+    liveness: { value: "alive", rule: secret },
+    activity: { value: "working", rule: secret, message: secret, task: secret },
+    question: {
+      rule: secret,
+      value: { kind: "choice", text: secret, options: [secret], sinceMs: 1 },
+    },
+    outcome: { value: "failed", atMs: 2, ...words },
+  };
+  for (const share of SHARES) {
+    const shared = sharedFacts(facts, { ...POLICY, share });
+    expect(JSON.stringify(shared)).not.toContain(secret);
+    expect(shared).toMatchObject({ name: "***", workspace: "/src/***" });
+  }
+});
 
 test("status says that something is asked, and not what", () => {
   const shared = sharedFacts(FACTS, { ...POLICY, share: "status" });
@@ -49,6 +72,19 @@ test.each([
 ])("of the workspace %s nothing leaves: %s", (workspace, isIt) => {
   const exclude = ["/home/me/private", "/srv/client-*"];
   expect(isExcluded({ ...POLICY, exclude }, workspace)).toBe(isIt);
+});
+
+test.each([
+  ["/home/me/private/", "/home/me/private"],
+  ["/home/me/private/", "/home/me/private/deep"],
+  ["/home/me//private", "/home/me/private/deep"],
+  ["/home/me/private", "/home/me//private/"],
+  ["/home/me/private", "/home/me/web/../private/./deep"],
+  ["/home/me/private/*", "/home/me/private/deep"],
+  ["*/private", "/srv/private"],
+  ["/", "/srv/other"],
+])("however a folder is written, %s excludes %s", (each, workspace) => {
+  expect(isExcluded({ ...POLICY, exclude: [each] }, workspace)).toBe(true);
 });
 
 test.each([

@@ -8,6 +8,7 @@
  * Agents in a workspace that is excluded are not told of at all. Goals and commands can be left
  * out. What looks like a secret is taken out of every text, whatever is shared.
  */
+import { normalize } from "node:path";
 import { asLine } from "../../core/fields.ts";
 import type { SentJob } from "../../core/host-jobs.ts";
 import type { Job } from "../../core/jobs.ts";
@@ -33,9 +34,16 @@ export function policyDigest({ share, exclude, redact: hidden }: SharePolicy): s
   return digestOf(JSON.stringify([share, exclude.toSorted(), hidden.toSorted()])).slice(0, 8);
 }
 
-/** A folder that is excluded is so with everything below it. */
+/** A folder that is excluded is so with everything below it, however either is written. */
 export function isExcluded({ exclude }: SharePolicy, workspace: string): boolean {
-  return exclude.some((each) => matches(each, workspace) || matches(`${each}/*`, workspace));
+  const folder = plainPath(workspace);
+  return exclude
+    .map(plainPath)
+    .some((each) => matches(each, folder) || matches(`${each}/*`, folder));
+}
+
+function plainPath(path: string): string {
+  return normalize(path).replace(/[/\\]+$/, "");
 }
 
 function mayShare({ share }: SharePolicy, what: Share): boolean {
@@ -48,10 +56,13 @@ export function mayAccept(accept: Accept, what: Accept): boolean {
 
 /** The facts that leave. */
 export function sharedFacts(facts: Facts, policy: SharePolicy): Facts {
-  const { goal, activity, question, outcome, ...rest } = facts;
+  const { name, workspace, goal, liveness, activity, question, outcome, ...rest } = facts;
   const hidesCommands = policy.redact.includes("commands");
   return {
     ...rest,
+    ...(name !== undefined && { name: redact(name) }),
+    ...(workspace !== undefined && { workspace: redact(workspace) }),
+    liveness: { ...liveness, rule: redact(liveness.rule) },
     ...(goal !== undefined && !policy.redact.includes("goals") && { goal: redact(goal) }),
     ...(activity && { activity: sharedActivity(activity, hidesCommands) }),
     ...(question && { question: sharedQuestion(question, policy) }),
@@ -60,7 +71,8 @@ export function sharedFacts(facts: Facts, policy: SharePolicy): Facts {
 }
 
 function sharedActivity(activity: Present<"activity">, isBare: boolean): Present<"activity"> {
-  const { value, rule, message, task } = activity;
+  const { value, message, task } = activity;
+  const rule = redact(activity.rule);
   if (isBare) return { value, rule };
   return {
     value,
@@ -74,7 +86,8 @@ type Present<Name extends keyof Facts> = NonNullable<Facts[Name]>;
 
 /** That something is asked is status; a permission is most often asked for a command. */
 function sharedQuestion(question: Present<"question">, policy: SharePolicy): Present<"question"> {
-  const { rule, value } = question;
+  const { value } = question;
+  const rule = redact(question.rule);
   const { kind, sinceMs, text, options } = value;
   const isCommand = kind === "permission" && policy.redact.includes("commands");
   if (!mayShare(policy, "questions") || isCommand)
@@ -106,7 +119,8 @@ export function sharedJob(job: Job, policy: SharePolicy): SentJob {
 }
 
 function sharedOutcome(outcome: Present<"outcome">, policy: SharePolicy): Present<"outcome"> {
-  const { text, ...bare } = outcome;
+  const { text, ...rest } = outcome;
+  const bare = { ...rest, rule: redact(outcome.rule) };
   const isTold = mayShare(policy, "all") && text !== undefined;
   return isTold ? { ...bare, text: redact(text) } : bare;
 }
