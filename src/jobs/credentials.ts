@@ -53,7 +53,7 @@ export class CredentialService {
   }
 
   end(): void {
-    this.#closing.abort();
+    this.#closing.abort(new RollcallError("UNAVAILABLE", "this node does not lead any more"));
     this.#debts.clear();
     this.#waiting.length = 0;
   }
@@ -65,7 +65,7 @@ export class CredentialService {
     this.#debts.set(jobId, debt);
     const term = this.#options.term();
     term.decide({ type: "credential.request", jobId }, ITSELF);
-    await new Promise<void>((resolve) => term.after(resolve));
+    await orAborted(new Promise<void>((resolve) => term.after(resolve)), this.#closing.signal);
     const signal = this.#within(CREDENTIAL_TIMES.issueMs);
     let asked: Promise<readonly IssuedCredential[]> | undefined;
     try {

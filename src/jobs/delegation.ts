@@ -47,6 +47,13 @@ export class Delegation {
     this.#waiting.delete(id);
   }
 
+  /** With the term: how they end is not known here any more. */
+  end(message: string): void {
+    for (const told of this.#waiting.values())
+      told({ status: "error", code: "UNAVAILABLE", message });
+    this.#waiting.clear();
+  }
+
   async delegate(parent: Run, agent: string, how: DelegateOptions): Promise<ChildJob> {
     const { events } = this.#jobs;
     const delegateId = how.delegateId ?? `del_${this.#jobs.options.newId()}`;

@@ -289,6 +289,17 @@ describe("an agent whose daemon lost its lead for a moment", () => {
   });
 });
 
+test("an agent that waits for a child job hears that its node leads no more", async () => {
+  const machine = new Machine();
+  const { jobs, engine } = await machine.start();
+  await jobs.submit(jobOrder("mortal", { lease: { "agent.delegate": ["mortal"] } }));
+  await quiet();
+  const child = await machine.puppets[0]?.job.delegate("mortal");
+  await quiet();
+  await engine.close();
+  expect(await child?.done).toMatchObject({ status: "error", code: "UNAVAILABLE" });
+});
+
 test("an agent starts when the answers of its commit have left", async () => {
   const machine = new Machine();
   const { jobs, engine } = await machine.start();

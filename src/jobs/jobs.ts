@@ -174,8 +174,10 @@ export class JobService {
     this.#term = undefined;
     this.#ending.abort();
     this.credentials?.end();
-    for (const run of this.#runs.values()) run.lose("the runtime cannot write");
+    const reason = "the runtime cannot write";
+    for (const run of this.#runs.values()) run.lose(reason);
     this.#runs.clear();
+    this.#delegation.end(reason);
   }
 
   onEvent(event: Event): void {
