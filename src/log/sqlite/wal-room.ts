@@ -43,12 +43,13 @@ export class WalRoom {
   #extend(file: number, size: number): number {
     const length = Math.min(PIECE.length, WAL_BYTES - size);
     try {
-      return size + fs.writeSync(file, PIECE, 0, length, size);
+      if (fs.writeSync(file, PIECE, 0, length, size) === length) return size + length;
     } catch {
-      // A full disk: what is left of it is for commits.
-      fs.ftruncateSync(file, size);
-      return WAL_BYTES;
+      // As where less of it fits.
     }
+    // A full disk: what is left of it is for commits.
+    fs.ftruncateSync(file, size);
+    return WAL_BYTES;
   }
 
   close(): void {

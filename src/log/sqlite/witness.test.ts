@@ -7,7 +7,8 @@ import type { Store } from "../store.ts";
 import { sqliteStore } from "./store.ts";
 import { backUp, compact, verify } from "./upkeep.ts";
 import { readWal } from "./wal.ts";
-import { readWitness } from "./witness.ts";
+import { WalRoom } from "./wal-room.ts";
+import { HeadWitness, readWitness } from "./witness.ts";
 import { appendAt } from "../../../test/support/log/append.ts";
 
 const FRAME = 24 + 4096;
@@ -246,4 +247,16 @@ test("a file that was moved or replaced is written no more, until it is back", a
   await refusal("was replaced by another file");
   fs.renameSync(elsewhere, path);
   await appendAt(log, { entries: ["two"] }, 1);
+});
+
+test("a floor that was owed is not handed out again, also where no room can be made", () => {
+  const path = scratch();
+  vi.spyOn(WalRoom.prototype, "make").mockImplementation(() => {
+    throw new Error("too many open files");
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const witness = new HeadWitness(path, { floor: 1_000, isOwed: true, head: undefined });
+  witness.saw(1, 0, 1_001);
+  witness.close(undefined);
+  expect(readWitness(path)).toMatchObject({ floor: 1_000, isOwed: false });
 });

@@ -127,10 +127,11 @@ export class HeadWitness {
       const file = this.#open();
       const end = this.#shared.read();
       writeLine(file, HEAD_LINE, { head, checksum, ...end });
+      if (this.#owed !== undefined && fence >= this.#owed) {
+        this.#owed = undefined;
+        this.#writeFloor(file, this.#floor);
+      }
       this.#room.make(end.frames);
-      if (this.#owed === undefined || fence < this.#owed) return;
-      this.#owed = undefined;
-      this.#writeFloor(file, this.#floor);
     } catch {
       // A full disk. What was committed is: without a witness less would be noticed, that is all.
     }
