@@ -102,6 +102,11 @@ export class TeamFeed {
     this.#watch?.close();
   }
 
+  /** How many sources and jobs it remembers. */
+  get size(): number {
+    return this.#outgoing.size;
+  }
+
   /** Goes to the event with this sequence; nothing where the log no longer has it. */
   async #stand(sequence: number): Promise<RecordedEvent | undefined> {
     this.#watch?.close();
@@ -190,6 +195,8 @@ export class TeamFeed {
     if (event.type === "fleet.dismissed") {
       return listed(this.#outgoing.end(names.alias(event.alias)));
     }
+    if (event.type === "fleet.forgotten") this.#outgoing.forget(event.alias);
+    if (event.type === "agent.forgotten") this.#outgoing.forget(`keeper:${event.agentId}`);
     return this.#read(engine.peek((state) => touchedBy(event, state)));
   }
 

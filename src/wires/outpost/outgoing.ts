@@ -35,6 +35,11 @@ export class Outgoing {
   readonly #options: OutgoingOptions;
   readonly #said = new Map<string, LastReport>();
 
+  /** How many sources and jobs it knows the last word of. */
+  get size(): number {
+    return this.#said.size;
+  }
+
   constructor(options: OutgoingOptions) {
     this.#options = options;
   }
@@ -71,7 +76,12 @@ export class Outgoing {
     return { job: told };
   }
 
-  /** The team forgets it by itself. */
+  /** It is over for long: the team forgets it by itself. */
+  forget(alias: string): void {
+    this.#said.delete(this.#options.names.alias(alias));
+  }
+
+  /** The same of a job. */
   forgetJob(jobId: string): void {
     this.#said.delete(`job ${jobId}`);
   }
