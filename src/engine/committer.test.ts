@@ -286,9 +286,15 @@ describe("a log that takes little at once", () => {
     expect(durable).toHaveLength(12);
   });
 
-  test("is not given a command above half of it, and nothing has changed", async () => {
+  test("is given a command above half of it alone", async () => {
+    for (const events of [1, 15, 1]) expect(decide(events)).toBe(true);
+    expect(await committer.settled("all")).toBe("all");
+    expect(log.batches).toEqual(["1", "15", "1"]);
+  });
+
+  test("is not given a command that it does not take, and nothing has changed", async () => {
     decide(1);
-    expect(decide(11)).toBe(false);
+    expect(decide(20)).toBe(false);
     expect(committer.head).toBe(1);
     expect(await committer.settled("the other")).toBe("the other");
     expect(log.batches).toEqual(["1"]);

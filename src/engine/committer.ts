@@ -47,14 +47,18 @@ export interface DurableAppend {
 /** How many times a small append's time a batch may gather; shorter is not worth a message. */
 const GATHER = 4;
 const GATHER_MIN_MS = 0.5;
+/** Of an append, the part that is kept for the audit and the ends of lines. */
+const ASIDE = 64;
 
 export class Committer {
   readonly #options: CommitterOptions;
   /**
-   * The most that commands put into one append, and that one command may: half of what the log
-   * takes, so that the stream entries that go with them have room.
+   * The most that commands put into one append together: half of what the log takes, so that the
+   * stream entries that go with them have room.
    */
-  readonly batchBytes: number;
+  readonly #batchBytes: number;
+  /** The most that one command may have, alone in its append but for its entry of the audit. */
+  readonly commandBytes: number;
   #open = emptyBatch();
   /** Gathered and waiting for their turn, the first first. */
   readonly #closed: Batch[] = [];
@@ -79,7 +83,9 @@ export class Committer {
     this.#options = options;
     this.#head = options.position.head;
     this.#position = options.position;
-    this.batchBytes = options.log.limits.appendBytes / 2;
+    const { appendBytes } = options.log.limits;
+    this.#batchBytes = appendBytes / 2;
+    this.commandBytes = appendBytes - appendBytes / ASIDE;
     this.#proved = options.proved;
   }
 
@@ -127,12 +133,12 @@ export class Committer {
     for (const text of texts) length += text.length;
     if (this.beginUnlessRoom(length)) return true;
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-    return bytes <= this.batchBytes;
+    return bytes <= this.commandBytes;
   }
 
   /** Whether so many characters surely fit into the open batch; if not the next one begins. */
   beginUnlessRoom(length: number): boolean {
-    if (mostBytes(this.#open) + MOST_BYTES * length <= this.batchBytes) return true;
+    if (mostBytes(this.#open) + MOST_BYTES * length <= this.#batchBytes) return true;
     if (isEmpty(this.#open)) return false;
     this.#closed.push(this.#close());
     this.#flush();
@@ -296,7 +302,7 @@ export class Committer {
     const fits = (batch: Batch | undefined): batch is Batch => {
       if (!batch) return false;
       bytes += mostBytes(batch);
-      return taken.length === 0 || bytes <= this.batchBytes;
+      return taken.length === 0 || bytes <= this.#batchBytes;
     };
     for (let next = this.#closed[0]; fits(next); next = this.#closed[0]) {
       taken.push(next);

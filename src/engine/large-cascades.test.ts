@@ -51,3 +51,15 @@ test("what is due and more than one append takes goes with several", async () =>
   expect(second.engine.head).toBe(head + 4);
   for (const { engine } of [first, second, third]) await engine.close();
 });
+
+test("a member that does not lead takes as large a task as the leader", async () => {
+  const { first, second, third, clock } = await openCluster(NAMES);
+  const input = Buffer.alloc(FIELD.taskInputBytes).toString("base64");
+  const rest = { taskType: "t", requiredTools: [], maxRetries: 0, ttlMs: 0 };
+  const create = { type: "task.create", input, ...rest } as const;
+  await first.engine.execute(create, LIBRARY);
+  const created = second.engine.execute(create, LIBRARY);
+  await clock.advance(1_000);
+  expect((await created).input).toHaveLength(input.length);
+  for (const { engine } of [first, second, third]) await engine.close();
+});

@@ -173,7 +173,7 @@ export class Leading implements Term {
     const isOneBatch = this.#committer.makeRoom(texts);
     if (!isOneBatch && mayRefuse) {
       stats.refusals += 1;
-      const most = this.#committer.batchBytes;
+      const most = this.#committer.commandBytes;
       return refuse("LIMIT_EXCEEDED", `${command.type} has events of more than ${most} bytes`);
     }
     if (audit && decision.events.length > 0) this.#note(audit, command, by);
