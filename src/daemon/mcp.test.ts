@@ -5,7 +5,7 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { namedBy } from "../core/by.ts";
+import { LIBRARY, namedBy } from "../core/by.ts";
 import { LOCAL, type Principal } from "../core/principals.ts";
 import type { Caller } from "../identity/caller.ts";
 import { MCP, MEMBER } from "../wires/mcp/limits.ts";
@@ -63,6 +63,14 @@ const INITIALIZE = {
     clientInfo: { name: "raw", version: "1" },
   },
 };
+
+const TASK = {
+  taskType: "review",
+  input: "",
+  requiredTools: [],
+  maxRetries: 0,
+  ttlMs: 0,
+} as const;
 
 function post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
@@ -349,3 +357,19 @@ test("closing ends every stream and session, and lets nobody in again", async ()
   expect(await post("/mcp", INITIALIZE)).toMatchObject({ status: 503 });
   expect(await ask(opened.port, "/mcp/sse")).toMatchObject({ status: 503 });
 });
+
+test.each(["session", "sse"] as const)(
+  "a caller (%s) that hung up claims no task that comes later",
+  async (kind) => {
+    const { claims, engine } = ground.options;
+    const client = await connected(kind);
+    const call = { name: "claim_task", arguments: { wait_seconds: 30 } };
+    const waiting = client.callTool(call).catch(() => undefined);
+    await vi.waitFor(() => expect(claims.waiting).toBe(1));
+    await client.close();
+    await waiting;
+    await vi.waitFor(() => expect(claims.waiting).toBe(0));
+    const { id } = await engine.execute({ type: "task.create", ...TASK }, LIBRARY);
+    expect(engine.peek(({ tasks }) => tasks.byId.get(id)?.task.status)).toBe("pending");
+  },
+);

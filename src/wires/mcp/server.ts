@@ -15,7 +15,7 @@ import {
 import { z } from "zod";
 import type { Access } from "../../core/access.ts";
 import { withAgentKey, type By } from "../../core/by.ts";
-import { invalidArgument } from "../../core/errors.ts";
+import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import { servicesFor } from "../../operations/sight.ts";
 import { TABLE } from "../../operations/table.ts";
 import { AGENT_TOOLS } from "./agent-tools.ts";
@@ -91,8 +91,8 @@ export function mcpServer(given: ServerOptions): PlainServer {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     const name = clientName(server, context);
-    const { signal } = context.mcpReq;
-    return found.call(params.arguments, callerOf(options, { member, name, signal }));
+    const call = { member, name, signal: signalOf(context) };
+    return found.call(params.arguments, callerOf(options, call));
   });
   server.setRequestHandler("resources/list", async () => ({
     resources: await listResources(ground, (uri) => may(accessOf(uri))),
@@ -123,6 +123,17 @@ function clientName(server: PlainServer, { mcpReq }: ServerContext): string {
   // oxlint-disable-next-line typescript/no-deprecated -- there is no other way for 2025
   const client = said ?? server.getClientVersion();
   return client?.title ?? client?.name ?? "";
+}
+
+/** Aborts when the client cancels, or hangs up: then nobody would hear what a call has claimed. */
+function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
+  const gone = new AbortController();
+  const leave = () => gone.abort(new RollcallError("CANCELLED", "the client went away"));
+  for (const each of [mcpReq.signal, http?.req?.signal]) {
+    each?.addEventListener("abort", leave, { once: true });
+    if (each?.aborted) leave();
+  }
+  return gone.signal;
 }
 
 interface ToolCall {
