@@ -209,3 +209,33 @@ test.for([
     expect(fs.readdirSync(folder.path)).toEqual([]);
   },
 );
+
+/** As the package signal-exit has it, which most command lines load: whoever is alone ends it. */
+const SIGNAL_EXIT = `
+  process.on("SIGTERM", function end() {
+    if (process.listenerCount("SIGTERM") > 1) return;
+    process.off("SIGTERM", end);
+    process.kill(process.pid, "SIGTERM");
+  });
+`;
+
+test.each([
+  ["where another library, too, leaves that to all others", SIGNAL_EXIT, 1],
+  [
+    "that it handled once before",
+    `process.once("SIGTERM", () => setImmediate(() => setImmediate(() => raise("SIGTERM"))));`,
+    0,
+  ],
+])("a process ends by a signal %s", async (...[, other, left]) => {
+  using folder = scratch();
+  const program = `${PROGRAM}${other} raise("SIGTERM")`;
+  const args = ["--input-type=module", "--eval", program, folder.path];
+  const child = spawn(process.execPath, args, {
+    stdio: ["pipe", "ignore", "ignore"],
+    timeout: 5000,
+    killSignal: "SIGKILL",
+  });
+  expect(await once(child, "close")).toEqual([null, "SIGTERM"]);
+  // The other library ends it at once: that its process is gone says the rest.
+  expect(fs.readdirSync(folder.path)).toHaveLength(left);
+});

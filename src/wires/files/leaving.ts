@@ -13,7 +13,7 @@ const leavers = new Set<Leaver>();
 export function leaveWith(leaver: Leaver): void {
   if (leavers.size === 0) {
     process.on("exit", closeAll);
-    for (const signal of SIGNALS) process.on(signal, endBy);
+    listen();
   }
   leavers.add(leaver);
 }
@@ -29,9 +29,21 @@ function closeAll(): void {
   for (const leaver of leavers) leaver.closeSync();
 }
 
+/** Before all others: see below. */
+function listen(): void {
+  for (const signal of SIGNALS) process.off(signal, endBy).prependListener(signal, endBy);
+}
+
 function endBy(signal: NodeJS.Signals): void {
-  // Another listener decides what the signal means; if it ends the process, "exit" comes too.
-  if (process.listenerCount(signal) > 1) return;
+  // Another listener decides what the signal means; if it ends the process, "exit" comes too. It
+  // may be one that, as this one, only does so where nobody else listens: so this one does not.
+  if (process.listenerCount(signal) > 1) {
+    process.off(signal, endBy);
+    setImmediate(() => {
+      if (leavers.size > 0) listen();
+    });
+    return;
+  }
   closeAll();
   process.kill(process.pid, signal);
 }
