@@ -5,6 +5,7 @@
  * Linux tells both in /proc, for the price of reading a small file. Elsewhere `ps` is asked.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { BootTime } from "./boot-time.ts";
 
 export interface ProcessProof {
   readonly pid: number;
@@ -92,20 +93,14 @@ function isNumber(name: string): boolean {
 /** When it started by the clock on the wall, within a second or two; not every system tells. */
 export function startedAtMs({ start }: ProcessProof): number | undefined {
   const atMs =
-    process.platform === "linux" ? bootedAtMs() + Number(start) * TICK_MS : Date.parse(start);
+    process.platform === "linux" ? boot.atMs() + Number(start) * TICK_MS : Date.parse(start);
   return Number.isFinite(atMs) ? Math.floor(atMs) : undefined;
 }
 
 /** Times of processes are counted in hundredths of a second, whatever the machine. */
 const TICK_MS = 10;
 
-let booted: number | undefined;
-
-/** It never changes; told in whole seconds. */
-function bootedAtMs(): number {
-  booted ??= 1000 * Number(/^btime (\d+)$/m.exec(readFileSync("/proc/stat", "latin1"))?.[1]);
-  return booted;
-}
+const boot = new BootTime();
 
 function fromProc(pid: number): ProcessFacts | undefined {
   try {
