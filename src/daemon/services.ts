@@ -80,6 +80,7 @@ export function startServices(options: ServicesOptions): DaemonServices {
           folder: config.statusDir,
           host: hostname(),
           clock,
+          fleetMs: () => engine.nowMs,
           report: (report) => fleet.report(report, ownBy("files")),
           known: () => fleet.reports(),
           onCard: (card) => mentions.add(card),

@@ -1,5 +1,6 @@
 import { unlinkSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { EngineTime } from "../../core/clock.ts";
 import { RollcallError } from "../../core/errors.ts";
 import type { Report } from "../../core/reports.ts";
 import { TestClock } from "../../../test/support/engine/fixture.ts";
@@ -34,6 +35,7 @@ type Changes = Parameters<typeof statusOf>[0];
 function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
   const folder = scratch();
   const clock = new TestClock();
+  const time = new EngineTime(clock);
   const process: FakeProcess = {
     isThere: true,
     start: "7",
@@ -54,6 +56,7 @@ function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
     folder: folder.path,
     host: "box",
     clock,
+    fleetMs: () => time.nowMs(),
     known: async () => {
       await Promise.resolve();
       if (state.isForgetful) throw new RollcallError("UNAVAILABLE", "nobody leads");
@@ -100,6 +103,20 @@ test("a file that is dated ahead is reported as one of now", async () => {
   write({ runtime: { updated_at: writeTimestamp(clock.wallMs() + 3_600_000) } });
   await says({ liveness: { value: "alive" } });
   expect(told.at(-1)?.order).toBe(clock.wallMs());
+});
+
+test("a clock that was set back makes no news old, nor does a restart then", async () => {
+  const { clock, told, write, says } = open();
+  write({ task: { state: "input-required", summary: "which?" } });
+  await says({ question: { value: { text: "which?" } } });
+  clock.stepWall(-3_600_000);
+  const status = write({ task: { state: "working" } });
+  await says({ activity: { value: "working" } });
+  const again = open(told, [status]);
+  await again.says({ activity: { value: "working" } });
+  // The fleet's time does not fall: a report with a lower order counts as late there.
+  const [first] = told;
+  expect([...told, ...again.told].map(({ order }) => order)).toEqual(Array(3).fill(first?.order));
 });
 
 test("the card that a file names is named again while its agent is here", async () => {

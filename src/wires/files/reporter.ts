@@ -31,6 +31,8 @@ export interface FileReporterOptions {
   /** The fleet's reports of files of this host; one whose file is not there is over. */
   readonly known: () => Promise<readonly Report[]>;
   readonly clock: Clock;
+  /** The fleet's time, which never falls, as that of the clock may. */
+  readonly fleetMs: () => number;
   readonly staleAfterMs?: number;
   readonly processes?: Processes;
   /** An agent that is here names its A2A card; said again and again while it is here. */
@@ -53,6 +55,8 @@ const TOLD_AT_ONCE = 500;
 interface FollowedFile {
   readonly file: StatusFile;
   readonly writer: ProcessProof | undefined;
+  /** Of its report: never lower than the one before, also where the clock was set back. */
+  readonly order: number;
   isRemoved: boolean;
   /** As last judged. */
   vitality: Vitality;
@@ -141,7 +145,10 @@ export class FileReporter {
   async #update(file: StatusFile): Promise<void> {
     const alias = aliasOf(this.#options.host, file.status);
     const before = this.#byAlias.get(alias);
-    if (before && file.updatedAtMs < before.file.updatedAtMs) return;
+    // Of two files with one id the younger counts; what a file says now counts in any case.
+    const isOther = before && before.file.path !== file.path;
+    if (isOther && file.updatedAtMs < before.file.updatedAtMs) return;
+    const lastOrder = before?.order ?? this.#known.get(alias)?.order ?? 0;
     const key = `${file.status.task?.id} ${file.status.task?.state} ${file.status.task?.summary}`;
     const inState =
       before?.inState.key === key ? before.inState : { key, sinceMs: this.#sinceOf(alias, file) };
@@ -158,6 +165,7 @@ export class FileReporter {
     const followed: FollowedFile = {
       file,
       writer,
+      order: Math.max(Math.min(file.updatedAtMs, this.#options.clock.wallMs()), lastOrder),
       isRemoved: false,
       vitality,
       inState,
@@ -250,9 +258,9 @@ export class FileReporter {
     this.#troubles.add(what);
   }
 
-  /** A file that is dated ahead is one of now. */
+  /** Records of old may lie ahead; they count as of now. */
   #report(report: Report): Promise<unknown> {
-    const order = Math.min(report.order, Math.floor(this.#options.clock.wallMs()));
+    const order = Math.floor(Math.min(report.order, this.#options.fleetMs()));
     return this.#options.report({ ...report, order });
   }
 
@@ -313,7 +321,7 @@ export class FileReporter {
     this.#untold.delete(alias);
     const followed = this.#byAlias.get(alias);
     if (!followed) return;
-    const { file, writer, isRemoved, vitality, inState, foundAtMs } = followed;
+    const { file, writer, order, isRemoved, vitality, inState, foundAtMs } = followed;
     // Without its file it is followed for as long as its process is there.
     const isOver = isRemoved && (vitality.hasEnded || !this.#pids.has(alias));
     const report = reportOf(file, {
@@ -323,7 +331,7 @@ export class FileReporter {
       inStateSinceMs: inState.sinceMs,
     });
     try {
-      await this.#report({ ...report, reportedAtMs: foundAtMs });
+      await this.#report({ ...report, order, reportedAtMs: foundAtMs });
       followed.isTroubled = false;
       if (isOver && this.#byAlias.get(alias) === followed) this.#forget(alias);
     } catch (error) {
