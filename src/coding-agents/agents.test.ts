@@ -120,6 +120,27 @@ describe("what is there", () => {
     expect(fs.readFileSync(path, "utf8")).toBe('{ "model": }');
   });
 
+  test("and is not UTF-8 is left alone, to the byte", () => {
+    const path = write(".claude/settings.json", "");
+    const bytes = Buffer.from('{ "statusLine": "caf\u00e9" }', "latin1");
+    fs.writeFileSync(path, bytes);
+    expect(() => install("claude-code")).toThrow("is not UTF-8");
+    expect(fs.readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test.each(["install", "uninstall"] as const)(
+    "and was changed while a person was asked is left alone by %s",
+    (verb) => {
+      const path = write(".claude/settings.json", "{}\n");
+      if (verb === "uninstall") install("claude-code");
+      const plan = installerOf("claude-code")[verb](scene);
+      const changed = `{ "model": "opus" }\n`;
+      fs.writeFileSync(path, changed);
+      expect(() => apply(plan)).toThrow("was changed meanwhile");
+      expect(fs.readFileSync(path, "utf8")).toBe(changed);
+    },
+  );
+
   test("of somebody else's under our name is not touched", () => {
     const path = write(".config/opencode/plugins/rollcall.js", "mine");
     expect(() => install("opencode")).toThrow("is not ours: move it away first");

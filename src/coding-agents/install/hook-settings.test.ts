@@ -87,6 +87,21 @@ describe("hooks in a settings file", () => {
   });
 
   test.each([
+    "{\n  // mine\n}\n",
+    '{\n  "hooks": {\n    // notes\n  }\n}\n',
+    '{\n  "hooks": {\n    "Stop": [\n      // one day\n    ]\n  }\n}\n',
+  ])("are taken out and leave the comments of %j", (text) => {
+    expect(withoutHooks(withHooks(text, { ...plan, events: { Stop: 10 } }), plan.host)).toBe(text);
+  });
+
+  test("that stand before the bracket of a line are taken out, and a comment stays one", () => {
+    const hooks = JSON.stringify({ Stop: [{ hooks: [{ command: plan.command }] }] });
+    const after = withoutHooks(`{ // mine\n "hooks": ${hooks} }`, plan.host);
+    expect(meaningOf(readJson(after))).toEqual({});
+    expect(after).toContain("// mine\n");
+  });
+
+  test.each([
     ["{}\n"],
     [""],
     ['{"a":1}'],

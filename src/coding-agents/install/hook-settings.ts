@@ -12,6 +12,7 @@ import type { HookHost } from "../hooks/fact.ts";
 import {
   append,
   cut,
+  isAlone,
   memberOf,
   meaningOf,
   membersOf,
@@ -112,12 +113,12 @@ export function withoutHooks(before: string, host: HookHost, removal: Removal = 
     if (!ours) return text;
     // With it goes what would be left empty.
     const [, group, , hooks] = ours.nest;
-    const isAlone = partsOf(memberOf(group, "hooks")).length === 1;
-    if (removal.keepsPlaces && isAlone && partsOf(group.parent).at(-1) !== group) {
+    const isOnly = partsOf(memberOf(group, "hooks")).length === 1;
+    if (removal.keepsPlaces && isOnly && partsOf(group.parent).at(-1) !== group) {
       text = replace(text, group, FREE_PLACE);
       continue;
     }
-    text = cut(text, ours.nest.find((part) => partsOf(part.parent).length > 1) ?? hooks);
+    text = cut(text, ours.nest.find((part) => !isAlone(text, part)) ?? hooks);
   }
 }
 

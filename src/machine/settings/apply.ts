@@ -6,11 +6,15 @@ import * as fs from "node:fs";
 import { RollcallError } from "../../core/errors.ts";
 import { replaceFile } from "../replace-file.ts";
 import { systemError } from "../system-error.ts";
-import type { Plan } from "./installer.ts";
+import { readIfThere, type Plan } from "./installer.ts";
 
 /** Where the text from before lies now, if there was one worth keeping. */
 export function apply(plan: Plan): string | undefined {
   if (plan.before === plan.after) return undefined;
+  if (readIfThere(plan.path) !== plan.before) {
+    const message = `${plan.path} was changed meanwhile, and is left as it is: try again`;
+    throw new RollcallError("WRONG_STATE", message);
+  }
   try {
     return change(plan);
   } catch (error) {

@@ -2,6 +2,7 @@
  * How a coding agent is made to show up by itself: one file of its own is changed. What an
  * installer gives is a plan that can be shown before it is carried out.
  */
+import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { RollcallError } from "../../core/errors.ts";
 import { MAX_CONFIG_BYTES } from "../limits.ts";
@@ -61,7 +62,10 @@ export function readIfThere(path: string): string | undefined {
   if (!stats.isFile() || stats.size > MAX_CONFIG_BYTES) {
     throw new RollcallError("WRONG_STATE", `${path} is no settings file: move it away first`);
   }
-  return readFileSync(path, "utf8");
+  const bytes = readFileSync(path);
+  // Read as text and written again, its other bytes would be lost.
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new RollcallError("WRONG_STATE", `${path} is not UTF-8: save it as that and try again`);
 }
 
 /** Installed settings name the path of our programs, so it must not go away by itself. */

@@ -128,8 +128,8 @@ export function cut(text: string, part: Node): string {
   const before = partsOf(whole)[index - 1];
   const next = partsOf(whole)[index + 1];
   if (!before) {
-    const alone = { start: whole.offset + 1, end: endOf(whole) - 1 };
-    return splice(text, next ? { start: part.offset, end: next.offset } : alone, "");
+    if (next) return splice(text, { start: part.offset, end: next.offset }, "");
+    return cutOnly(text, whole, part);
   }
   const start = text.slice(0, part.offset).trimEnd().length;
   const [after, hasComma] = behind(text, endOf(part));
@@ -137,6 +137,25 @@ export function cut(text: string, part: Node): string {
   const [separator] = behind(text, endOf(before));
   const shorter = splice(text, { start: Math.max(start, separator), end: endOf(part) }, "");
   return splice(shorter, { start: separator - 1, end: separator }, "");
+}
+
+/** With all that is blank around it; comments stay, and what follows them is none. */
+function cutOnly(text: string, whole: Node, part: Node): string {
+  const [end] = behind(text, endOf(part));
+  if (isAlone(text, part))
+    return splice(text, { start: whole.offset + 1, end: endOf(whole) - 1 }, "");
+  const endsLine = /^[ \t]*\r?\n/.test(text.slice(end));
+  const start = endsLine ? text.slice(0, part.offset).trimEnd().length : part.offset;
+  return splice(text, { start, end }, "");
+}
+
+/** Whether nothing else is in the same list or object, not even a comment. */
+export function isAlone(text: string, part: Node): boolean {
+  const whole = part.parent;
+  if (!whole || partsOf(whole).length > 1) return false;
+  const [end] = behind(text, endOf(part));
+  const beside = text.slice(whole.offset + 1, part.offset) + text.slice(end, endOf(whole) - 1);
+  return beside.trim() === "";
 }
 
 export function replace(text: string, node: Node, value: unknown): string {
