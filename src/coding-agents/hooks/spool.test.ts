@@ -143,6 +143,19 @@ test("sessions of which nothing was heard for a month are forgotten", () => {
   expect(fs.readdirSync(join(home, "rollcall/hooks"))).toEqual(["s"]);
 });
 
+test("a session that was left open for a month keeps its place while it has a sidecar", () => {
+  leave(...TURN);
+  spool().settle();
+  fs.writeFileSync(badgePath(folder), JSON.stringify({ token: "t", pid: process.pid }));
+  const month = Date.now() / 1000 - 31 * 24 * 3600;
+  // A heartbeat changes the badge, and so not the folder.
+  for (const name of names()) fs.utimesSync(join(folder, name), month, month);
+  fs.utimesSync(badgePath(folder), new Date(), new Date());
+  fs.utimesSync(folder, month, month);
+  sweepSessions(Date.now());
+  expect(spool().present().prompt).toBe("go");
+});
+
 test("complaints are for the owner, and never fill the disk", () => {
   const log = join(home, "rollcall/hooks/errors.log");
   for (let i = 0; i < 500; i += 1) complain(new Error(`${"x".repeat(2000)}\n\u001b[31m`));

@@ -5,17 +5,22 @@ import { complain } from "./complaints.ts";
 import { SPOOL } from "./limits.ts";
 import { hooksFolder } from "../../machine/places.ts";
 
-/** A folder changes with everything that happens in its session, heartbeats too. */
 export function sweepSessions(nowMs: number): void {
   try {
     const base = hooksFolder();
+    const isOld = (path: string) => nowMs - changedMs(path, nowMs) > SPOOL.forgetMs;
     for (const entry of readdirSync(base, { withFileTypes: true })) {
       if (!entry.isDirectory()) continue;
       const path = join(base, entry.name);
-      const changedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
-      if (nowMs - changedMs > SPOOL.forgetMs) rmSync(path, { recursive: true, force: true });
+      // A session that is left open only has heartbeats, which change a file that is there.
+      const isForgotten = isOld(path) && readdirSync(path).every((name) => isOld(join(path, name)));
+      if (isForgotten) rmSync(path, { recursive: true, force: true });
     }
   } catch (error) {
     complain(error);
   }
+}
+
+function changedMs(path: string, nowMs: number): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
 }
