@@ -160,8 +160,9 @@ export class FleetChanges {
 
   /** Where all that changed since is known, the subscriber hears of that alone. */
   async #resume(subscriber: FleetSubscriber, from: number): Promise<void> {
-    await this.#options.look(({ view }) => {
-      if (from < this.#knownFrom) return;
+    await this.#options.look(({ view, sequence: now }) => {
+      // One ahead is of another log: of one that was lost, and begun anew or restored.
+      if (from < this.#knownFrom || from > now) return;
       for (const { id, sequence } of view.made) {
         if (sequence <= from) break;
         subscriber.ids.add(id);

@@ -267,6 +267,23 @@ test("only a few may wait for the past at once", async () => {
   await expect(fleet.at(engine.nowMs)).resolves.toMatchObject({ rows: [] });
 });
 
+test("the past is made for one caller at a time, whichever rows each sees", async () => {
+  const { fleet, engine } = await open();
+  let [making, most] = [0, 0];
+  const past = engine.past.bind(engine);
+  engine.past = async (atMs) => {
+    making += 1;
+    most = Math.max(most, making);
+    const made = await past(atMs);
+    making -= 1;
+    return made;
+  };
+  const owners = ["token:a", "token:b", "token:c"];
+  const asked = owners.map((name) => fleet.seenBy({ name, roles: ["agent"] }).at(engine.nowMs));
+  await Promise.all([...asked, fleet.at(engine.nowMs)]);
+  expect(most).toBe(1);
+});
+
 test("numbers are those of this moment", async () => {
   const { fleet, engine } = await open();
   const sinceMs = engine.nowMs - 7;
@@ -307,4 +324,16 @@ test("whoever looks on sees all rows, then what changes, by events and by time a
   abort.abort();
   expect((await ended).done).toBe(true);
   expect(clock.timers).toBe(timers);
+});
+
+test("a subscriber whose place is ahead of this log is told everything", async () => {
+  const { fleet, engine, clock } = await open();
+  await fleet.report(report(engine.nowMs, WORKING), LIBRARY);
+  await fleet.rows();
+  const changes = fleet.changes({ from: engine.head + 1_000 });
+  const first = changes.next();
+  await clock.advance(10_000);
+  await engine.close();
+  fleet.close();
+  expect((await first).value).toMatchObject({ kind: "whole", rows: [{ id: "claude" }] });
 });

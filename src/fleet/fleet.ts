@@ -41,6 +41,7 @@ export interface FleetOptions {
 /** The same for the fleets of all owners. */
 interface SharedParts extends FleetOptions {
   readonly views: FleetViews;
+  readonly turns: LogTurns;
   readonly sight: Sight;
 }
 
@@ -99,17 +100,15 @@ export class Fleet {
   readonly #sight: Sight;
   readonly #byOwner = new Map<string, Fleet>();
   readonly #views: FleetViews;
-  readonly #turns = new LogTurns();
+  readonly #turns: LogTurns;
   readonly #past: FleetPast;
   readonly #questions: KeptQuestions;
 
   constructor(options: FleetOptions | SharedParts) {
-    const { engine, clock } = options;
+    const { engine } = options;
     const patience = { ...DEFAULT_PATIENCE, ...options.patience };
-    this.#parts =
-      "views" in options
-        ? options
-        : { ...options, sight: EVERYTHING, views: new FleetViews({ engine, clock, patience }) };
+    this.#parts = "views" in options ? options : { ...options, ...newParts(options, patience) };
+    this.#turns = new LogTurns(this.#parts.turns);
     this.#engine = engine;
     this.#sight = this.#parts.sight;
     this.#views = this.#parts.views;
@@ -266,6 +265,11 @@ export class Fleet {
     }
     return { id: row.id, events, sequence, trail };
   }
+}
+
+function newParts({ engine, clock }: FleetOptions, patience: Patience) {
+  const views = new FleetViews({ engine, clock, patience });
+  return { sight: EVERYTHING, views, turns: new LogTurns() };
 }
 
 function notFound(id: string): never {
