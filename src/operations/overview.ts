@@ -15,6 +15,7 @@ import type { State } from "../core/state.ts";
 import type { Task } from "../core/tasks.ts";
 import { sentenceOf } from "../core/words.ts";
 import type { Engine } from "../engine/engine.ts";
+import { countsOf as countsOfRows } from "../fleet/census.ts";
 import { ANY, type FleetFilters } from "../fleet/filters.ts";
 import type { FleetPage } from "../fleet/fleet.ts";
 import { HEADLINES } from "../fleet/headline.ts";
@@ -33,7 +34,7 @@ import {
   type OperationServices,
   type Uses,
 } from "./operation.ts";
-import { shownTo } from "./sight.ts";
+import { mayList, shownTo } from "./sight.ts";
 import { TASK_ROW } from "./task-shapes.ts";
 
 const WHO = z.strictObject({
@@ -168,7 +169,7 @@ async function overviewOf(
   });
   const isShown = shownTo(engine, by.principal) ?? (() => true);
   const recorded = (await lastEvents(engine, sequence)).filter(({ event }) => isShown(event));
-  return {
+  const made = {
     sequence,
     atMs: clock.wallMs(),
     fleet: here,
@@ -177,6 +178,29 @@ async function overviewOf(
       recorded.toReversed().map((each) => told(state, eventFor(each, by))),
     ),
   };
+  const denied = KINDS.filter((kind) => !mayList(engine, by.principal, kind));
+  return denied.reduce(without, made);
+}
+
+/** Of each kind of things, what an overview tells a caller that may not list them. */
+const BLANKS = {
+  fleet: { fleet: { counts: countsOfRows([]), total: 0, rows: [] } },
+  agent: { agents: [], counts: { alive: 0, unreachable: 0 } },
+  lease: { leases: [], counts: { leases: 0 } },
+  election: { leaders: [], counts: { leaders: 0 } },
+  task: {
+    pending: [],
+    claimed: [],
+    counts: { pending: 0, claimed: 0, completed: 0, dead: 0, waiting: 0 },
+  },
+} as const;
+
+const KINDS = Object.keys(BLANKS) as readonly (keyof typeof BLANKS)[];
+
+function without(made: Overview, kind: keyof typeof BLANKS): Overview {
+  const { counts = {}, ...blank }: Partial<Omit<Overview, "counts">> & { counts?: object } =
+    BLANKS[kind];
+  return { ...made, ...blank, counts: { ...made.counts, ...counts } };
 }
 
 /** Neither gone, nor silent for long. */

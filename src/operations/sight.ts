@@ -74,6 +74,15 @@ function hiddenFrom(caller: Principal, policies: Policies): ReadonlySet<string> 
   return new Set(hidden.map(([noun]) => noun));
 }
 
+/** Whether a caller may list the things that events of this kind are about. */
+export function mayList(
+  engine: Pick<Engine, "peek">,
+  caller: Principal,
+  kind: NounOf<Topic>,
+): boolean {
+  return engine.peek(({ policies }) => judge(policies, caller, TOPICS[kind]).allowed);
+}
+
 /** Whether a caller that was let in still may; nothing where no policy can change that. */
 export function mayStill(engine: Pick<Engine, "peek">, caller: Principal, access: Access) {
   if (caller.roles.includes("admin")) return undefined;

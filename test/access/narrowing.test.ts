@@ -7,6 +7,7 @@ import {
   ElectionService,
   LeaseService,
 } from "../../src/wires/keeper/gen/agentkeeper/v1/agentkeeper_pb.ts";
+import type { Overview } from "../../src/operations/overview.ts";
 import { cardOf } from "../support/directory/fixture.ts";
 import { startHosting, type HostingDaemon } from "./daemon.ts";
 import { Person } from "./person.ts";
@@ -156,6 +157,33 @@ test("a timeline leaves out the tasks of an agent for a caller that is denied ta
     expect(each.heard).not.toContain(second?.inBase64);
   }
   expect(stream.heard).not.toContain("task.");
+  await liftDenial();
+});
+
+test("an overview leaves out the kinds of things that its caller is denied", async () => {
+  await using viewer = await Person.with(daemon, "look", "viewer");
+  const { body } = await ci.post("/v1/agents/register", { card: { name: "seen-agent" } });
+  const { agentId } = body["agent"] as { readonly agentId: string };
+  await ci.post("/v1/leases/acquire", { taskId: "seen-lease", agentId });
+  await ci.post("/v1/elections/campaign", { group: "seen-group", agentId });
+  await ci.post("/v1/tasks/create", { type: "seen-task" });
+  const look = async () => (await viewer.get("/v1/overview")).body as unknown as Overview;
+  const all = await look();
+  const told = JSON.stringify(all);
+  for (const word of ["agent", "lease", "group", "task"]) expect(told).toContain(`seen-${word}`);
+  const denials = [
+    ["agent.read", { agents: [], counts: { alive: 0, unreachable: 0 } }],
+    ["lease.read", { leases: [], counts: { leases: 0 } }],
+    ["election.read", { leaders: [], counts: { leaders: 0 } }],
+    ["task.read", { pending: [], claimed: [], counts: { pending: 0, completed: 0 } }],
+    ["fleet.read", { fleet: { total: 0, rows: [] } }],
+  ] as const;
+  for (const [action, blank] of denials) {
+    await setDenial(action, "*", "token:look");
+    const left = await look();
+    expect(left).toMatchObject(blank);
+    expect(Object.keys(left)).toEqual(Object.keys(all));
+  }
   await liftDenial();
 });
 
