@@ -49,7 +49,7 @@ export function helpFlag(output: Output, overview: readonly string[]): StricliIn
         const lines =
           result.target === app.root && overview.length > 0
             ? overview
-            : helpOf(result, Math.min(output.columns, WIDEST));
+            : helpOf(result, output.isTerminal ? Math.min(output.columns, WIDEST) : PIPED);
         await output.write(`${lines.map((line) => paintHeading(line, output)).join("\n")}\n`);
       },
     },
@@ -103,8 +103,10 @@ function filled(paragraph: string, columns: number): readonly string[] {
 
 const EXAMPLES = "Examples";
 const PROSE = 88;
-/** Wider is hard to read, and a pipe mostly ends in a terminal too. */
+/** Wider is hard to read. */
 const WIDEST = 110;
+/** A pipe mostly ends in a terminal too: in a pager. */
+const PIPED = 80;
 
 function flagName(key: string, flag: CommandFlag): string {
   const name = kebab(key);

@@ -16,6 +16,8 @@ type RowOf<Name extends OperationName> = {
 
 interface ListCommand<Item, Own>
   extends CommandWords<Own>, Pick<ListSpec<Item>, "topics" | "columns" | "key"> {
+  /** The word for its rows, in the plural, where that is not its operation's. */
+  readonly noun?: string;
   /** Shown when the list is empty: without filters, and with some. */
   readonly nothing: readonly [all: string, filtered: string];
 }
@@ -25,8 +27,8 @@ export function listOperation<Name extends OperationName, Own = object>(
   how: ListCommand<RowOf<Name>, Own>,
 ): Command<Context> {
   const line = commandLine(name, how);
-  const { topics, columns, nothing } = how;
-  const [noun = ""] = name.split(".");
+  const [operationNoun = ""] = name.split(".");
+  const { topics, columns, nothing, noun = operationNoun } = how;
   return line.command<ListFlags>(listFlags, async (context, typed) => {
     const { flags } = typed;
     await using daemon = daemonOf(context, flags);

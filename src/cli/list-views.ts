@@ -85,7 +85,7 @@ class ScreenView<Item, Answer extends object> implements ListView<Item, Answer> 
     // other's way.
     const width = out.columns - 1;
     const look = { width, paint: out.paint.bind(out) };
-    const what = (listed && listing.summary?.(listed.answer)) || `${total} ${listing.noun}`;
+    const what = (listed && listing.summary?.(listed.answer)) || counted(total, listing.noun);
     const where = `${what} at ${source.place}, ${timeOfDay(Date.now()).slice(0, 8)}`;
     const title =
       this.#trouble === ""
@@ -173,4 +173,9 @@ function jsonView<Item, Answer extends object>(context: Context): ListView<Item,
     trouble: (text) => note(context, text),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
+}
+
+/** "1 policy", "2 policies": the noun is given in the plural. */
+function counted(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun.replace(/ies$/, "y").replace(/s$/, "") : noun}`;
 }

@@ -17,6 +17,7 @@ import {
   type RouteMap,
 } from "@stricli/core";
 import { errorText } from "../core/errors.ts";
+import { nearest } from "../core/nearest.ts";
 import type { Context } from "./context.ts";
 import { describeError, exitCodeOf } from "./exit.ts";
 import { helpFlag, kebab, helpTable } from "./help.ts";
@@ -104,7 +105,8 @@ export async function applicationFor(
   const isNamed = word !== undefined && Object.hasOwn(routes, word);
   const isNextNamed = next !== undefined && Object.hasOwn(called?.commands ?? {}, next);
   const words = [...(isNamed ? [word] : []), ...(isNextNamed ? [next] : [])];
-  return buildApplication(root, settings(program, words, context), { help });
+  const flags = flagsOf(isNamed ? routes[word] : undefined, next);
+  return buildApplication(root, settings(program, { called: words, flags }, context), { help });
 }
 
 /** A program that is one command. */
@@ -113,9 +115,18 @@ export function applicationOf(
   command: Command<Context>,
   context: Context,
 ): Application<Context> {
-  return buildApplication(command, settings({ name }, [], context), {
+  const flags = flagsOf(command);
+  return buildApplication(command, settings({ name }, { called: [], flags }, context), {
     help: helpFlag(context.out, []),
   });
+}
+
+/** As they are typed, without the dashes. */
+function flagsOf(target: RoutingTarget | undefined, next?: string): readonly string[] {
+  if (target === undefined) return [];
+  if (!("getAllEntries" in target)) return Object.keys(target.parameters.flags ?? {}).map(kebab);
+  const entry = target.getAllEntries().find(({ name }) => name.original === next);
+  return flagsOf(entry?.target);
 }
 
 async function targetOf(
@@ -162,9 +173,15 @@ const SIMILAR = {
   weights: { insertion: 1, deletion: 2, substitution: 2, transposition: 1 },
 } as const;
 
+/** The words that name the command, and the flags that it has. */
+interface CalledCommand {
+  readonly called: readonly string[];
+  readonly flags: readonly string[];
+}
+
 function settings(
   { name, hints = {} }: Pick<Program, "name" | "hints">,
-  called: readonly string[],
+  { called, flags }: CalledCommand,
   { err, env }: Context,
 ) {
   const usage = (complaint: string) => {
@@ -190,7 +207,7 @@ function settings(
         ...text_en,
         noCommandRegisteredForInput: ({ input, corrections }) =>
           usage(`there is no command \`${input}\`${hintOf(input) ?? suggestion(corrections)}`),
-        exceptionWhileParsingArguments: (error) => usage(complaintOf(error)),
+        exceptionWhileParsingArguments: (error) => usage(complaintOf(error, flags)),
         exceptionWhileLoadingCommandFunction: failure,
         exceptionWhileRunningCommand: failure,
         exceptionWhileRunningIntegrationFlag: ({ exception }) => failure(exception),
@@ -203,30 +220,32 @@ function suggestion(corrections: readonly string[]): string {
   return corrections.length > 0 ? `; did you mean ${corrections.join(" or ")}?` : "";
 }
 
-function complaintOf(error: unknown): string {
+function complaintOf(error: unknown, flags: readonly string[]): string {
   const message =
     error instanceof ArgumentScannerError
-      ? formatMessageForArgumentScannerError(error, COMPLAINTS)
+      ? formatMessageForArgumentScannerError(error, complaintsAbout(flags))
       : errorText(error);
   return message.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
 /** In the words of our other errors; the rest keeps the parser's. */
-const COMPLAINTS: Parameters<typeof formatMessageForArgumentScannerError>[1] = {
+const complaintsAbout = (flags: readonly string[]): Complaints => ({
   ArgumentParseError({ externalFlagNameOrPlaceholder, input, exception }) {
     const reason = exception instanceof Error ? exception.message : "cannot be read";
     return `${typed(externalFlagNameOrPlaceholder)} is "${input}": ${reason}`;
   },
   EnumValidationError: ({ externalFlagName, input, values }) =>
     `${typed(externalFlagName)} is "${input}": not one of ${values.join(", ")}`,
-  FlagNotFoundError: ({ input, corrections }) =>
-    `there is no flag ${typed(input)}${suggestion(corrections.map(typed))}`,
+  FlagNotFoundError: ({ input }) =>
+    `there is no flag ${typed(input)}${suggestion(nearest(kebab(input), flags).map(typed))}`,
   UnsatisfiedFlagError: ({ externalFlagName, nextFlagName }) =>
     nextFlagName === undefined
       ? `${typed(externalFlagName)} is missing, or has no value`
       : `${typed(externalFlagName)} needs a value, and ${typed(nextFlagName)} follows it`,
   UnsatisfiedPositionalError: ({ placeholder: name }) => `${name} is missing`,
-};
+});
+
+type Complaints = Parameters<typeof formatMessageForArgumentScannerError>[1];
 
 /** A flag as a person types it; a positional argument is its placeholder, in capitals. */
 function typed(name: string): string {

@@ -10,12 +10,12 @@ const AGENTS = group({
     get: "Show one agent with its card",
     register: "Register an agent, and print its id",
     heartbeat: "Say that an agent is alive",
-    deregister: "Let an agent go, with all it holds",
+    deregister: "Deregister an agent, and release all that it holds",
   },
 });
 
 const LEASES = group({
-  brief: "Leases: one agent at a time holds a thing",
+  brief: "Leases: one agent at a time holds a key",
   usual: "list",
   load: async () => (await import("./commands/leases.ts")).leases,
   commands: {
@@ -34,8 +34,8 @@ const ELECTIONS = group({
   commands: {
     list: "List the groups and who leads them",
     get: "Show one group: its leader and its candidates",
-    campaign: "Have an agent stand for a group",
-    resign: "Have an agent stand no longer",
+    campaign: "Make an agent a candidate of a group",
+    resign: "Withdraw an agent from a group; a leader resigns",
   },
 });
 
@@ -112,7 +112,7 @@ const TASKS = group({
     claim: "Claim the task that has waited longest",
     renew: "Say that a task is still worked on",
     complete: "Say that a task is done, and what came out",
-    fail: "Give a task up: it is tried again, or dead",
+    fail: "Fail a task: it is retried, or dead after the last retry",
   },
 });
 
@@ -129,11 +129,11 @@ const JOBS = group({
 });
 
 const DIRECTORY = group({
-  brief: "Agents that others can call, and how far to trust each",
+  brief: "A2A agents that others can call, and how far to trust each",
   usual: "list",
   load: async () => (await import("./commands/directory.ts")).directory,
   commands: {
-    list: "List the agents that others can call",
+    list: "List the A2A agents that others can call",
     get: "Show one agent, and what of its card waits to change",
     search: "Find agents of the directory by what they are good at",
     add: "Add an agent by its URL, until it is removed",
@@ -149,9 +149,9 @@ const CLUSTER = group({
   commands: {
     status: "Show the leader, the log, and this node's part",
     members: "List the members, each as it answers now",
-    "step-down": "Have another node lead",
+    "step-down": "Have another member lead",
     leave: "Give up a member that is gone",
-    finalize: "End an upgrade: let the log say what is new",
+    finalize: "End an upgrade: raise the format of the log",
     doctor: "Find problems of the cluster, and their fix",
   },
 });
@@ -207,6 +207,8 @@ const ACP: CommandGroup = {
 
 const STOP = "the daemon runs in the foreground of `rollcall up`: Ctrl-C ends it there";
 
+const LOGS = "`rollcall events --from 0` shows what happened; the daemon logs to its stderr";
+
 export const PROGRAM: Program = {
   name: "rollcall",
   tagline: "rollcall: one control plane for AI agents",
@@ -217,7 +219,7 @@ export const PROGRAM: Program = {
         load: async () => (await import("./commands/up.ts")).up,
       },
       "a2a-registry": {
-        brief: "Run an A2A registry alone, without any set-up",
+        brief: "Run an A2A registry alone",
         load: async () => (await import("./commands/a2a-registry.ts")).a2aRegistry,
       },
       doctor: {
@@ -374,8 +376,8 @@ export const PROGRAM: Program = {
   },
   closing: [
     "rollcall COMMAND --help says more, with examples.",
-    "Exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 no daemon, 4 refused, 70 a fault of",
-    "rollcall; `run` also 1 failed, 124 out of time, 130 cancelled.",
+    "Exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 no daemon, 4 refused,",
+    "70 a fault of rollcall; `run` also 1 failed, 124 timed out, 130 cancelled.",
   ],
   hints: {
     "-v": "--version says which version this is, --verbose where an error came from",
@@ -387,7 +389,13 @@ export const PROGRAM: Program = {
     stop: STOP,
     down: STOP,
     restart: STOP,
-    logs: "`rollcall events --from 0` shows what happened; the daemon logs to its stderr",
+    log: LOGS,
+    logs: LOGS,
+    init: "nothing has to be set up: `rollcall up` starts the daemon",
+    daemon: "`rollcall up` starts the daemon, `rollcall doctor` checks it",
+    server: "`rollcall up` starts the daemon, `rollcall doctor` checks it",
+    policy: "`rollcall policies`",
+    answer: "`rollcall inbox` lists the questions; answer each in the program that asks",
     config: "`rollcall up --help` lists the settings",
     install: "`rollcall hooks install HOST` or `rollcall acp install EDITOR`",
     register: "`rollcall agents register NAME`",

@@ -109,6 +109,9 @@ test("a screen shows what happens, and q gives the terminal back as it was", asy
   daemon.happen();
   await vi.waitFor(() => expect(written.at(-1)).toContain("4 policies at http://x"));
   expect(written.at(-1)).toContain("three  allow");
+  daemon.state.policies = [policy("one")];
+  daemon.happen();
+  await vi.waitFor(() => expect(written.at(-1)).toContain("1 policy at http://x"));
   terminal.press("x");
   terminal.press("q");
   await watching;

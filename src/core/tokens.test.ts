@@ -107,7 +107,7 @@ describe("refused is", () => {
     [{ ttlMs: 999 }, "ttlMs is 0.999 s, allowed are 1 s to 366 days"],
     [{ ttlMs: 367 * DAY }, "ttlMs is 31708800 s, allowed are 1 s to 366 days"],
     [{ ttlMs: Number.NaN }, "ttlMs is NaN s, allowed are 1 s to 366 days"],
-    [{ role: "outpost" }, "host is empty"],
+    [{ role: "outpost" }, "host is missing: the machine that the outpost is on"],
     [{ host: "box" }, "host is for the role outpost only, the role is viewer"],
     [{ hash: "rollcall_secret" }, "hash is not a SHA-256 in hex"],
   ] as const)("%j", (facts, reason) => {

@@ -115,6 +115,8 @@ function create({ tokens }: State, command: Create, { nowMs, by }: Moment): Deci
 }
 
 function hostProblem({ role, host }: Pick<Create, "role" | "host">): Problem {
+  if (role === "outpost" && host === "")
+    return "host is missing: the machine that the outpost is on";
   if (role === "outpost") return key("host", host);
   return host === "" ? undefined : `host is for the role outpost only, the role is ${role}`;
 }

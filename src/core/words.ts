@@ -170,11 +170,14 @@ function sentencesFor(nameOf: NameOf): Sentences {
 
 function reportWords({ agentId, facts }: Report): string {
   const { liveness, activity, question } = facts;
-  if (isGone(liveness.value)) return `${agentId} is ${liveness.value}: ${liveness.rule}`;
+  if (isGone(liveness.value)) {
+    const ended = liveness.value === "dead" ? "is dead" : liveness.value;
+    return `${agentId} ${ended}: ${liveness.rule}`;
+  }
   if (question) return `${agentId} waits for a person`;
-  const doing = activity?.value ?? "unknown";
+  const doing = activity === undefined || activity.value === "unknown" ? "" : `, ${activity.value}`;
   const what = activity?.message ?? activity?.task;
-  return `${agentId} is ${liveness.value}, ${doing}${what ? `: ${what}` : ""}`;
+  return `${agentId} is ${liveness.value}${doing}${what ? `: ${what}` : ""}`;
 }
 
 function progressWords({ activity, percent, phase }: JobProgress): string {

@@ -47,7 +47,7 @@ test("a token's secret is told once; the list has the rest, and says which are o
 test.each([
   [400, "role is not set", { name: "x" }],
   [400, 'role is "root"', { name: "x", role: "root" }],
-  [400, "host is empty", { name: "x", role: "outpost" }],
+  [400, "host is missing", { name: "x", role: "outpost" }],
   [400, "ttlMs is 0.001 s, allowed are 1 s to 366 days", { name: "x", role: "agent", ttlMs: 1 }],
   [400, "hash", { name: "x", role: "agent", hash: "0".repeat(64) }],
   [409, "there is a token ci already", { name: "ci", role: "admin" }],

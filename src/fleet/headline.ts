@@ -46,11 +46,11 @@ export const SITUATIONS = {
   unreachable: judged("PROBLEM", "it missed its heartbeats"),
   silentAtWork: judged("PROBLEM", "it fell silent at work"),
   silentAsking: judged("PROBLEM", "it fell silent while it waited for a person"),
-  silent: judged("IDLE", "it fell silent, and was at nothing"),
+  silent: judged("IDLE", "it fell silent while it was idle"),
   stuck: judged("PROBLEM", "nothing happened for too long"),
-  works: judged("WORKING", "it is at something"),
+  works: judged("WORKING", "it is working"),
   failed: judged("PROBLEM", "what it did last failed"),
-  rests: judged("IDLE", "it is there, and at nothing"),
+  rests: judged("IDLE", "it is alive and idle"),
 } as const;
 
 export type Situation = keyof typeof SITUATIONS;

@@ -139,7 +139,7 @@ function whyOf(situation: Situation, axes: Axes, nowMs: number): string {
     case "silent":
       return silenceOf(liveness, nowMs);
     case "stuck":
-      return `reports ${activity.value}, but shows no progress`;
+      return `no progress · ${doingOf(activity)}`;
     case "works":
       return doingOf(activity);
     case "failed":

@@ -43,7 +43,9 @@ test("a backup of a running daemon is restored, and tokens go on above all other
   const unasked = await run(["restore", file, "--data-dir", data]);
   expect(unasked).toMatchObject({ code: 2 });
   expect(unasked.stderr).toContain("ci  viewer");
-  expect(await run(["restore", file, "--data-dir", data, "--yes"])).toMatchObject({ code: 0 });
+  const restored = await run(["restore", file, "--data-dir", data, "--yes"]);
+  expect(restored).toMatchObject({ code: 0 });
+  expect(restored.stdout).toContain(`rollcall up --data-dir ${data}`);
   // Whatever looks at it first takes nothing from what it owes.
   for (const look of [["doctor"], ["doctor", "--deep"], ["compact"]]) {
     expect(await run([...look, "--data-dir", data])).toMatchObject({ code: 0 });

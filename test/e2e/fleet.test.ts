@@ -242,7 +242,7 @@ describe("explain, timeline and inbox", () => {
     await following.says(/goes on, was asked: Shall I drop the table\?/);
     await emit("works-1", "--task-state", "failed");
     rmSync(join(files, "asks-1.json"));
-    await following.says(/is exited: its file is gone/);
+    await following.says(/exited: its file is gone/);
     expect(following.stdout).toMatch(
       /^── \d{4}-\d\d-\d\d ──\n\d\d:\d\d:\d\d {2}waits for a person$/m,
     );

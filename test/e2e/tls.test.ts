@@ -28,3 +28,16 @@ test("a self-signed pair is made, kept from others, and known by its fingerprint
   await using unsure = connect({ url });
   await expect(unsure.get("/v1/status")).rejects.toThrow(/no authority that is known here signed/);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a pair that is not there, and a folder that cannot be made, are said in words",
+  async () => {
+    using home = scratch();
+    const shown = await run(["tls"], { env: { XDG_STATE_HOME: home.path } });
+    expect(shown.code).toBe(1);
+    expect(shown.stderr).toContain("cert.pem is not there: `rollcall tls self-signed` makes one");
+    const made = await run(["tls", "self-signed", "--out", "/proc/nowhere"]);
+    expect(made.code).toBe(4);
+    expect(made.stderr).toContain("error: cannot make the folder /proc/nowhere: ");
+  },
+);

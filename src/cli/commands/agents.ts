@@ -54,7 +54,7 @@ const list = listOperation<"agents.list", ListFilters>("agents.list", {
   ],
   key: (agent) => agent.agentId,
   nothing: [
-    "no agents; `rollcall agents register NAME` makes one; --all shows the dead",
+    "no agent is registered; `rollcall ls` shows the agents of all kinds, --all the dead, too",
     "no agent fits; `rollcall agents --all` shows all, the dead too",
   ],
 });
@@ -119,7 +119,10 @@ const register = operation<"agents.register", CardFlags>("agents.register", {
   ],
   async show({ agent: { agentId, card, ttlMs } }, { context }) {
     await context.out.line(clean(agentId));
-    await note(context, `${card.name} is here; it wants a heartbeat every ${shortDuration(ttlMs)}`);
+    await note(
+      context,
+      `${card.name} is here; it is unreachable after ${shortDuration(ttlMs)} without a heartbeat`,
+    );
   },
 });
 

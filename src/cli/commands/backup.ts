@@ -1,6 +1,8 @@
 /** `rollcall backup`: a copy of the state, taken while the daemon goes on. */
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { buildCommand } from "@stricli/core";
+import { invalidArgument } from "../../core/errors.ts";
 import { backUpLog } from "../../daemon/copies.ts";
 import { releaseVersion } from "../../daemon/version.ts";
 import type { Context } from "../context.ts";
@@ -29,6 +31,8 @@ export const backup = buildCommand<Flags, [string], Context>({
   },
   async func({ json, ...flags }, file) {
     const target = resolve(file);
+    const folder = dirname(target);
+    if (!existsSync(folder)) throw invalidArgument(`FILE is ${target}: there is no ${folder}`);
     const { log } = await stateOf(this, flags);
     const madeBy = `rollcall ${releaseVersion()}`;
     const facts = await withProgress(this, (show) =>

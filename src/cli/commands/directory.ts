@@ -63,9 +63,13 @@ const list = listOperation("directory.list", {
     { call: "rollcall directory --tier owner --watch", does: "owned or signed cards only, live" },
     { call: "rollcall directory --skill translate --json", does: "for programs" },
   ],
+  noun: "A2A agents",
   topics: ["directory."],
   ...VIEW,
-  nothing: ["no agents; they send heartbeats, or `rollcall directory add URL` adds one", NO_FIT],
+  nothing: [
+    "no A2A agents; they register by heartbeats, or `rollcall directory add URL` adds one",
+    NO_FIT,
+  ],
 });
 
 const get = operation("directory.get", {

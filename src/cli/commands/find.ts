@@ -29,7 +29,7 @@ export const find = operation("agents.find", {
   isNothing: ({ agents }) => agents.length === 0,
   async show({ agents }, { context }) {
     if (agents.length === 0) {
-      return note(context, "no living agent fits; `rollcall agents` shows who is here");
+      return note(context, "no registered agent fits; `rollcall agents` lists them");
     }
     const look = { look: lookOf(context), isWhole: !context.out.isTerminal };
     for (const line of tableRows(VIEW, { items: agents }, look)) await context.out.line(line);

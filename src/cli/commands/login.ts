@@ -27,6 +27,7 @@ import { argument, switchFlag, textFlag } from "../flags.ts";
 import { about, kebab } from "../help.ts";
 import { clean } from "../terminal/clean.ts";
 import { askSecret, confirm } from "../terminal/prompt.ts";
+import { wrap } from "../terminal/width.ts";
 
 interface Flags {
   readonly context?: string;
@@ -154,7 +155,10 @@ async function pinOf(context: Context, url: URL, wish: PinWish): Promise<string 
     const message = `${what}; its SHA-256 fingerprint is ${fingerprint}: ${fix}`;
     throw new RollcallError("UNAUTHENTICATED", message);
   }
-  await context.err.line(`${clean(what)}. Its SHA-256 fingerprint is\n\n  ${fingerprint}\n`);
+  for (const line of wrap(`${clean(what)}. Its SHA-256 fingerprint is`, context.err.columns)) {
+    await context.err.line(line);
+  }
+  await context.err.line(`\n  ${fingerprint}\n`);
   await context.err.line("Compare it with the one that `rollcall up` prints there.");
   if (await confirm(context, "Pin this certificate?")) return fingerprint;
   throw new RollcallError("UNAUTHENTICATED", "the certificate was not pinned: nothing was sent");

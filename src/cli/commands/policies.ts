@@ -29,8 +29,8 @@ const list = listOperation("policies.list", {
   columns: COLUMNS,
   key: ({ id }) => id,
   nothing: [
-    "no policies: all is denied; `rollcall policies set ID allow WHO WHAT WHERE`; those of the " +
-      "roles: `rollcall policies roles`",
+    "no policies but those of the roles: `rollcall policies roles`; " +
+      "`rollcall policies set ID deny WHO WHAT WHERE` narrows a role",
     "no policy fits; `rollcall policies` shows all",
   ],
 });

@@ -15,12 +15,12 @@ import type { OnCopyProgress } from "../../log/copy.ts";
 import { openMirror } from "../../log/mirror/reading.ts";
 import { beginRestore, floorAfter } from "../../log/sqlite/upkeep.ts";
 import type { Store } from "../../log/store.ts";
-import { makeFolder } from "../../machine/folders.ts";
 import type { Context } from "../context.ts";
 import { logFlags, stateOf, withProgress, type LogFlags } from "../database.ts";
 import { printFacts } from "../print.ts";
 import { argument, switchFlag } from "../flags.ts";
 import { about } from "../help.ts";
+import { makeOwnFolder } from "../own-folder.ts";
 import { clean } from "../terminal/clean.ts";
 import { confirm } from "../terminal/prompt.ts";
 import { momentText } from "../terminal/time.ts";
@@ -32,14 +32,14 @@ export const restore = buildCommand<Flags, [string?], Context>({
     "Put the state of a backup where the daemon keeps its own, which must be empty: stop the\n" +
       "daemon and move rollcall.db away first, and leave rollcall.db.witness where it is.\n" +
       "What happened since the backup is lost. Fencing tokens and terms go on above all that\n" +
-      "can have been handed out since. Bearer tokens that were revoked since would be good\n" +
-      "again: those that are in the backup are listed, and you are asked.\n" +
+      "can have been handed out since. Bearer tokens that were revoked since become valid\n" +
+      "again: those that are in the backup are listed, and you are asked.\n\n" +
       "With --log postgres://… it goes into an empty schema of a database, with --log nats://…\n" +
       "into streams that are not there yet, as another log: a member that belonged to the old\n" +
-      "one is started with --accept-loss once.\n" +
-      "With --from-mirror it is what a member that is stopped keeps in mirror.db: all events up\n" +
-      "to a moment before its end, without what jobs said and without the audit. For where\n" +
-      "the log is lost, and a backup older than that.",
+      "one is started with --accept-loss once.\n\n" +
+      "With --from-mirror it restores what a stopped member keeps in mirror.db: all events up\n" +
+      "to a moment before its end, without the output of jobs and without the audit. Use it\n" +
+      "where the log is lost and the last backup is older than that.",
     { call: "rollcall restore rollcall.backup", does: "asks first" },
     { call: "rollcall restore rollcall.backup --data-dir DIR", does: "to look at it elsewhere" },
     { call: "rollcall restore rollcall.backup --yes", does: "in a script" },
@@ -68,7 +68,8 @@ export const restore = buildCommand<Flags, [string?], Context>({
     }
     if (name === undefined) throw invalidArgument("FILE is missing: the backup to restore");
     const file = resolve(name);
-    if (log.kind === "sqlite") return intoFile(this, { file, yes, path: log.path });
+    const next = upWith(flags);
+    if (log.kind === "sqlite") return intoFile(this, { file, yes, path: log.path, next });
     const path = join(dataDir, "restoring.db");
     await intoLog(this, log, { source: backupSource(file, path), yes });
   },
@@ -90,7 +91,7 @@ interface Source {
 
 /** The database of the backup is only read here, and copied. */
 function backupSource(file: string, path: string): Source {
-  makeFolder(dirname(path), 0o700);
+  makeOwnFolder(dirname(path));
   const restoring = beginRestore(file, path);
   const { facts, store } = restoring;
   return { ...facts, words: wordsOf(facts), store, close: () => restoring.abandon() };
@@ -112,10 +113,12 @@ interface Request {
   readonly yes: boolean;
   /** Where its database goes. */
   readonly path: string;
+  /** The command that starts a daemon on it. */
+  readonly next: string;
 }
 
-async function intoFile(context: Context, { file, yes, path }: Request): Promise<void> {
-  makeFolder(dirname(path), 0o700);
+async function intoFile(context: Context, { file, yes, path, next }: Request): Promise<void> {
+  makeOwnFolder(dirname(path));
   const restoring = beginRestore(file, path);
   let state: State;
   try {
@@ -128,8 +131,15 @@ async function intoFile(context: Context, { file, yes, path }: Request): Promise
   await printFacts(context, [
     ["restored", path],
     ["events", `up to ${restoring.facts.head}`],
-    ["next", "rollcall up"],
+    ["next", next],
   ]);
+}
+
+/** The daemon is told where its state is as this command was. */
+function upWith({ config, dataDir, log }: LogFlags): string {
+  const named = { config, "data-dir": dataDir, log };
+  const flags = Object.entries(named).map(([flag, value]) => value && ` --${flag} ${value}`);
+  return `rollcall up${flags.filter(Boolean).join("")}`;
 }
 
 async function intoLog(
@@ -195,10 +205,11 @@ async function agreed(
 }
 
 async function tellTokens({ err }: Context, tokens: readonly Token[]): Promise<void> {
-  if (tokens.length === 0) return err.line("No bearer token in it is good.");
-  await err.line("These bearer tokens would be good, also where they were revoked since:");
+  if (tokens.length === 0) return err.line("It holds no valid bearer token.");
+  await err.line("These bearer tokens will be valid again, even those that were revoked since:");
   for (const { name, role, expiresAtMs } of tokens) {
     const until = new Date(expiresAtMs).toISOString();
-    await err.line(`  ${clean(name)}  ${role}, until ${until}; rollcall tokens revoke NAME`);
+    await err.line(`  ${clean(name)}  ${role}, until ${until}`);
   }
+  await err.line("`rollcall tokens revoke NAME` revokes one, once the daemon is up.");
 }

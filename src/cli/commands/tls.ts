@@ -6,8 +6,8 @@ import { join, resolve } from "node:path";
 import { buildCommand } from "@stricli/core";
 import { RollcallError } from "../../core/errors.ts";
 import { DAY } from "../../core/units.ts";
-import { makeFolder } from "../../machine/folders.ts";
 import { tlsFolder } from "../../machine/places.ts";
+import { systemCode } from "../../machine/system-error.ts";
 import { failureReason } from "../../net/reasons.ts";
 import { issue } from "../../net/tls/certificate.ts";
 import { namesOf } from "../../net/tls/names.ts";
@@ -15,6 +15,7 @@ import type { Context } from "../context.ts";
 import { printFacts, printJson } from "../print.ts";
 import { jsonFlag, switchFlag, textFlag } from "../flags.ts";
 import { about } from "../help.ts";
+import { makeOwnFolder } from "../own-folder.ts";
 
 const CERT = "cert.pem";
 const KEY = "key.pem";
@@ -91,7 +92,7 @@ const selfSigned = buildCommand<MakeFlags, string[], Context>({
       fromMs: nowMs - DAY,
       untilMs: nowMs + LIFE_MS,
     });
-    makeFolder(folder, 0o700);
+    makeOwnFolder(folder);
     write(key, pair.key, { mode: 0o600, force });
     write(cert, pair.cert, { mode: 0o644, force });
     const { fingerprint256 } = new X509Certificate(pair.cert);
@@ -121,6 +122,10 @@ function read(file: string): X509Certificate {
   try {
     return new X509Certificate(readFileSync(file));
   } catch (cause) {
+    if (systemCode(cause) === "ENOENT") {
+      const message = `${file} is not there: \`rollcall tls self-signed\` makes one to try TLS with`;
+      throw new RollcallError("NOT_FOUND", message, { cause });
+    }
     const message = `${file} has no certificate (${failureReason(cause)})`;
     throw new RollcallError("NOT_FOUND", message, { cause });
   }
