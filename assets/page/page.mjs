@@ -119,7 +119,7 @@ function drawCounts({ counts, fleet, sequence }) {
   tell("leases", { count: leases, note: leases > 0 ? "held" : "" });
   tell("leaders", { count: leaders, note: leaders > 0 ? "one per group" : "" });
   const notes = [
-    `${number(claimed)} in work`,
+    `${number(claimed)} claimed`,
     ...(waiting > 0 ? [`${number(waiting)} idle`] : []),
     ...(dead > 0 ? [`${number(dead)} given up`] : []),
   ];
@@ -154,8 +154,8 @@ function draw(overview) {
     ],
   });
   const work = [
-    ...claimed.map((task) => ({ ...task, status: "in work" })),
-    ...pending.map((task) => ({ ...task, by: undefined, status: "waits" })),
+    ...claimed.map((task) => ({ ...task, status: "claimed" })),
+    ...pending.map((task) => ({ ...task, by: undefined, status: "pending" })),
   ];
   fill("tasks", work, {
     total: counts.pending + counts.claimed,

@@ -1,4 +1,5 @@
 /** Every command of `rollcall`, under the heading of the overview. A command is one line here. */
+import { HINTS } from "./hints.ts";
 import { group, type CommandGroup, type Program } from "./program.ts";
 
 const AGENTS = group({
@@ -147,7 +148,7 @@ const CLUSTER = group({
   usual: "status",
   load: async () => (await import("./commands/cluster.ts")).cluster,
   commands: {
-    status: "Show the leader, the log, and this node's part",
+    status: "Show the leader, the log, and this member's part",
     members: "List the members, each as it answers now",
     "step-down": "Have another member lead",
     leave: "Give up a member that is gone",
@@ -204,10 +205,6 @@ const ACP: CommandGroup = {
     },
   },
 };
-
-const STOP = "the daemon runs in the foreground of `rollcall up`: Ctrl-C ends it there";
-
-const LOGS = "`rollcall events --from 0` shows what happened; the daemon logs to its stderr";
 
 export const PROGRAM: Program = {
   name: "rollcall",
@@ -379,26 +376,5 @@ export const PROGRAM: Program = {
     "Exit codes: 0 done, 1 nothing found, 2 wrong usage, 3 no daemon, 4 refused,",
     "70 a fault of rollcall; `run` also 1 failed, 124 timed out, 130 cancelled.",
   ],
-  hints: {
-    "-v": "--version says which version this is, --verbose where an error came from",
-    status: "`rollcall ls` shows the agents, `rollcall doctor` the daemon",
-    ps: "`rollcall ls` shows the agents",
-    start: "`rollcall up` starts the daemon",
-    serve: "`rollcall up` starts the daemon",
-    logout: "`rollcall context remove NAME`",
-    stop: STOP,
-    down: STOP,
-    restart: STOP,
-    log: LOGS,
-    logs: LOGS,
-    init: "nothing has to be set up: `rollcall up` starts the daemon",
-    daemon: "`rollcall up` starts the daemon, `rollcall doctor` checks it",
-    server: "`rollcall up` starts the daemon, `rollcall doctor` checks it",
-    policy: "`rollcall policies`",
-    answer: "`rollcall inbox` lists the questions; answer each in the program that asks",
-    config: "`rollcall up --help` lists the settings",
-    install: "`rollcall hooks install HOST` or `rollcall acp install EDITOR`",
-    register: "`rollcall agents register NAME`",
-    submit: "`rollcall run AGENT INPUT`",
-  },
+  hints: HINTS,
 };

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../core/clock.ts";
+import { codeOf } from "../core/errors.ts";
 import type { Accept, Share } from "../core/outposts.ts";
 import type { Engine } from "../engine/engine.ts";
 import { replaceFile } from "../machine/replace-file.ts";
@@ -46,9 +47,10 @@ export function startUplink(parts: UplinkParts): Uplink | undefined {
         token: tokenIn(tokenFile, `token_file ${tokenFile}`),
         trust: caFile === undefined ? undefined : { ca: readTextFile(caFile, `join_ca ${caFile}`) },
       }),
-    onChange: ({ state, host, reason }) =>
-      logger.info({ team: url, host, ...(reason && { reason }) }, `the link to the team: ${state}`),
-    onTrouble: (what, detail) => logger.warn({ detail }, what),
+    // Why there is none is said as trouble.
+    onChange: ({ state, host }) =>
+      logger.info({ team: url, ...(host && { host }) }, `the link to the team: ${state}`),
+    onTrouble: (what, error) => logger.warn({ code: codeOf(error) }, what),
   });
 }
 

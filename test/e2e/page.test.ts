@@ -123,9 +123,9 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     await engine.execute({ type: "election.campaign", group: "g1", agentId: planner }, LIBRARY);
     await sees(page, "#leaders tbody tr", /g1\s+planner.*\s+1\s+1\s+\d s/);
     const task = await engine.execute({ ...TASK, taskType: "summarise" }, LIBRARY);
-    await sees(page, "#tasks tbody tr", /summarise\s*[0-9a-f]{8}\s+waits/);
+    await sees(page, "#tasks tbody tr", /summarise\s*[0-9a-f]{8}\s+pending/);
     await engine.execute({ type: "task.claim", agentId: planner }, LIBRARY);
-    await sees(page, "#tasks tbody tr", /summarise.*\s+in work\s+planner/);
+    await sees(page, "#tasks tbody tr", /summarise.*\s+claimed\s+planner/);
     await engine.execute(
       {
         type: "task.fail",
@@ -135,11 +135,11 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
       },
       LIBRARY,
     );
-    await sees(page, "[data-note=queue]", "0 in work · 1 given up");
+    await sees(page, "[data-note=queue]", "0 claimed · 1 given up");
     await sees(page, "#events tbody tr:first-child", /is dead, last with planner .*: no ink/);
     await engine.execute({ type: "agent.deregister", agentId: planner }, LIBRARY);
     await sees(page, "#events tbody", /planner \([0-9a-f]{8}\) left/);
-    await sees(page, "#fleet + .empty", "Nobody is here");
+    await sees(page, "#fleet + .empty", "No agent is here");
     expect(await page.locator("[data-count]").allInnerTexts()).toEqual([
       "0",
       "0",
@@ -183,7 +183,7 @@ describe.skipIf(lacks("chromium"))("the page", { timeout: 60_000 }, () => {
     await sees(page, "[data-note=agents]", "1 needs you · 9,999 working");
     await sees(page, "#fleet tbody tr:first-child", /NEEDS YOU\s+asks\s+Shall I drop the table\?/);
     await sees(page, "#fleet ~ .more", "and 9,950 more");
-    expect(await page.locator("body").innerText()).not.toContain("Nobody is here");
+    expect(await page.locator("body").innerText()).not.toContain("No agent is here");
   });
 
   test("says what is insecure or trusted, and nothing where nothing is", async () => {

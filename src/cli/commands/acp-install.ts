@@ -85,7 +85,8 @@ async function tellNothing(
   }
   context.endWith(EXIT.nothingFound);
   if (verb === "uninstall") return note(context, `${name}: there are no agents in ${where}`);
-  await context.out.line(`${name}: there are no agents in ${where}. One that runs through it:`);
+  await context.out.line(`${name}: there are no agents in ${where}.`);
+  await context.out.line("An agent behind the proxy stands there as:");
   const server = { command: "rollcall", args: ["acp", "--", "COMMAND", "ARGS…"] };
   const example = JSON.stringify({ agent_servers: { "My agent": server } }, null, 2);
   for (const line of example.split("\n")) await context.out.line(`  ${line}`);

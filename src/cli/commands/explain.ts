@@ -76,7 +76,7 @@ function jobLines({ jobs }: ExplainedRow, nowMs: number, look: Look): readonly s
 const COLUMNS = [
   { title: "WHAT" },
   { title: "VALUE", least: 12 },
-  { title: "RULE", least: 28 },
+  { title: "RULE", least: 20 },
   { title: "SAID BY", least: 14 },
   { title: "WHEN" },
   { title: "ORDER", isNumber: true, isExtra: true },

@@ -123,8 +123,8 @@ function read(file: string): X509Certificate {
     return new X509Certificate(readFileSync(file));
   } catch (cause) {
     if (systemCode(cause) === "ENOENT") {
-      const message = `${file} is not there: \`rollcall tls self-signed\` makes one to try TLS with`;
-      throw new RollcallError("NOT_FOUND", message, { cause });
+      const fix = "`rollcall tls self-signed` makes one to try TLS with";
+      throw new RollcallError("NOT_FOUND", `${file} is not there: ${fix}`, { cause });
     }
     const message = `${file} has no certificate (${failureReason(cause)})`;
     throw new RollcallError("NOT_FOUND", message, { cause });

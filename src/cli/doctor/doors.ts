@@ -43,8 +43,8 @@ function teamFindings({ team }: StatusAnswer, nowMs: number): readonly Finding[]
   }
   const fix =
     state === "refused"
-      ? "a person must mend that: the token, the address, or a second outpost of this name"
-      : "it tries again by itself; what happens meanwhile is told then";
+      ? "that does not pass by itself: correct join, token_file or join_ca as it says"
+      : "it tries again by itself; what happens meanwhile is reported then";
   return [warn("team", `${url} is not reached since ${at}: ${reason || state}; ${policy}`, fix)];
 }
 

@@ -67,9 +67,9 @@ async function roomFinding(place: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(place);
   const free = bavail * bsize;
   const what = `${(free / GIB).toFixed(1)} GiB free`;
-  const fix = `make room on the disk of ${place}, or choose another with --data-dir`;
-  if (free < NOTHING_BYTES) return fail("room", what, fix);
-  return free < LITTLE_BYTES ? warn("room", what, fix) : ok("room", what);
+  const fix = `free some space on the disk of ${place}, or choose another with --data-dir`;
+  if (free < NOTHING_BYTES) return fail("space", what, fix);
+  return free < LITTLE_BYTES ? warn("space", what, fix) : ok("space", what);
 }
 
 export const checkDatabase: Check = async ({ config, daemon, nowMs }) => {

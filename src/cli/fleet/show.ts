@@ -90,7 +90,10 @@ function jobCells(job: RowJob, nowMs: number): readonly Cell[] {
 function nothingOf({ needsMe = false, at }: FleetFlags): string {
   if (at !== undefined) return `no agent ${needsMe ? "needed you" : "was here"} then`;
   if (needsMe) return "no agent needs you";
-  return "no agent is here; `rollcall hooks install` lets coding agents report, --all shows those that are gone";
+  return (
+    "no agent is here; `rollcall hooks install` lets coding agents report, " +
+    "--all shows those that are gone"
+  );
 }
 
 export async function showFleet(context: Context, flags: FleetFlags): Promise<void> {
