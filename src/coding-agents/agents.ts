@@ -24,5 +24,7 @@ export function agentNamed(word: string): CodingAgent {
   const namesOf = ({ name }: CodingAgent) => ({ id: name, name, isHere: true });
   const found = meant(CODING_AGENTS, namesOf, { word, noun: "coding agent" });
   if (found.ok) return found.item;
-  throw new Error(`${found.reason}; there are ${CODING_AGENTS.map(({ name }) => name).join(", ")}`);
+  const names = CODING_AGENTS.map(({ name }) => name).join(", ");
+  const isGuessed = found.reason.includes("did you mean");
+  throw new Error(isGuessed ? found.reason : `${found.reason}; there are ${names}`);
 }

@@ -112,6 +112,7 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
   async func({ json, lines: last }, only) {
     const signal = this.untilInterrupted();
     const folder = timelineFolder(this.env);
+    if (!json) await note(this, "following the agents behind proxies; Ctrl-C ends");
     const wanted = (there: readonly TimelineLine[]) =>
       only === undefined ? () => true : linesOf(only, there);
     for await (const line of followTimelines({ folder, last, wanted, signal })) {

@@ -189,7 +189,8 @@ export class Fetcher implements AsyncDisposable {
     if (count > most) throw failure(`${host} resolves to ${count} addresses, ${most} are allowed`);
     for (const address of addresses) {
       const why = this.#judge(address);
-      if (why !== undefined) throw failure(`${host}: ${address} is ${why}: refused`);
+      const name = host === address ? "" : `${host}: `;
+      if (why !== undefined) throw failure(`${name}${address} is ${why}: refused`);
     }
     return { addresses, port, ...(target.protocol === "https:" && { tlsHost: host }) };
   }
