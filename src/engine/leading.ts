@@ -81,14 +81,14 @@ export class Leading implements Term {
 
   /** For who answers by callbacks: the reply at once, before it is durable; throws the refusal. */
   decide<C extends Command>(command: C, by: By): ReplyTo<C> {
+    let decision: Decision<Event, Reply>;
     try {
-      const decision = this.#decideNow(command, by);
-      if (!decision.ok) throw new RollcallError(decision.code, decision.reason);
-      return decision.reply as ReplyTo<C>;
+      decision = this.#decideNow(command, by);
     } catch (error) {
-      if (error instanceof RollcallError) throw error;
       throw this.#torn(command, error);
     }
+    if (!decision.ok) throw new RollcallError(decision.code, decision.reason);
+    return decision.reply as ReplyTo<C>;
   }
 
   after(call: () => void): void {

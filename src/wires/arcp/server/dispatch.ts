@@ -3,6 +3,7 @@
  * its contents are durable, and answers to submits go out in the order of the submits: two of the
  * three clients match them by that order alone.
  */
+import { ITSELF } from "../../../core/by.ts";
 import type { SubmitReply } from "../../../core/job-submit.ts";
 import { codeOf, invalidArgument, RollcallError } from "../../../core/errors.ts";
 import { isTerminal } from "../../../core/jobs/outcome.ts";
@@ -96,8 +97,7 @@ export class Dispatch {
 
   #prove(): void {
     const { isProven, id: sessionId } = this.#session;
-    if (!isProven)
-      this.#sessions.term.decide({ type: "session.prove", sessionId }, this.#session.by);
+    if (!isProven) this.#sessions.term.decide({ type: "session.prove", sessionId }, ITSELF);
   }
 
   #refuse(refusal: FrameRefusal): void {

@@ -347,11 +347,11 @@ export class LiveSessions {
   }
 
   /** Numbers that go may be the last that say how far a session has heard of a job. */
-  #keepCursors({ id: sessionId, by, subscriptions, head: seq }: LiveSession): void {
+  #keepCursors({ id: sessionId, subscriptions, head: seq }: LiveSession): void {
     for (const { jobId, after, ownerSeq } of subscriptions.values()) {
       if (!this.job(jobId)) continue;
       const cursor = { sessionId, jobId, after, seq, ownerSeq };
-      this.term.decide({ type: "session.subscribe", ...cursor }, by);
+      this.term.decide({ type: "session.subscribe", ...cursor }, ITSELF);
     }
   }
 

@@ -8,6 +8,7 @@
  * number. The step from reading to live is made in one turn: what was added and the disk has not
  * yet is still in memory.
  */
+import { ITSELF } from "../../../core/by.ts";
 import { decodeEntry, isShown, jobStream } from "../../../core/job-stream.ts";
 import { codeOf, RollcallError, wireCodes } from "../../../core/errors.ts";
 import type { Job } from "../../../core/jobs.ts";
@@ -172,10 +173,11 @@ export class LiveSubscription implements JobListener {
     this.lose();
     const { jobs } = this.#sessions;
     jobs.run(this.jobId)?.followers?.delete(this);
-    const { subscriptions, id: sessionId, by } = this.#session;
+    const { subscriptions, id: sessionId } = this.#session;
     if (subscriptions.get(this.jobId) === this) subscriptions.delete(this.jobId);
     if (!jobs.isLeading) return;
-    jobs.term.decide({ type: "session.unsubscribe", sessionId, jobId: this.jobId }, by);
+    // Mostly because the job ends, which is being written down: it cannot be refused.
+    jobs.term.decide({ type: "session.unsubscribe", sessionId, jobId: this.jobId }, ITSELF);
   }
 }
 
