@@ -54,7 +54,11 @@ describe("a caller on this machine", () => {
   });
 
   test.each([
-    ["another user", 1002, /user 1002 of this machine is not served here; see allowed_users/],
+    [
+      "another user",
+      1002,
+      /user 1002 of this machine is not served here: name it in allowed_users/,
+    ],
     ["a process that is gone", undefined, /no process of this machine has the other end/],
   ])("that is %s is refused", async (_, uid, reason) => {
     const refused = users(uid).local.authenticate(caller());

@@ -83,7 +83,8 @@ export class LocalUsers implements IdentityStep {
       throw denied("no process of this machine has the other end of this call");
     const principal = this.#byUid.get(uid);
     if (!principal) {
-      throw denied(`user ${uid} of this machine is not served here; see allowed_users`);
+      const fix = "name it in allowed_users of the daemon, or present a token";
+      throw denied(`user ${uid} of this machine is not served here: ${fix}`);
     }
     peer.user = principal;
     return principal;

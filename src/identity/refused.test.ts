@@ -33,7 +33,8 @@ const tls = { certificate: undefined, problem: "" };
 
 test("another user, a hidden proxy and a caller without a token are told of", async () => {
   expect(await toldOf(caller({}, { wire: "grpc" }))).toEqual([
-    "nobody grpc 127.0.0.1: user 4000 of this machine is not served here; see allowed_users",
+    "nobody grpc 127.0.0.1: user 4000 of this machine is not served here: " +
+      "name it in allowed_users of the daemon, or present a token",
   ]);
   expect(await toldOf(caller({}), "none")).toEqual([
     "nobody http 127.0.0.1: loopback is not trusted here (local_trust is none)",

@@ -256,6 +256,18 @@ describe("doctor", () => {
     expect(stdout).toMatch(new RegExp(`^ok +daemon +.* answers at ${url}$`, "m"));
   });
 
+  test("a daemon that refuses its caller is not taken for one that is absent", async () => {
+    using folder = scratch();
+    const { up, url } = await daemon("--data-dir", folder.path);
+    await using _ = up;
+    const flags = ["--data-dir", join(folder.path, "another"), "--url", url];
+    const env = { ROLLCALL_TOKEN: "wrong", ROLLCALL_HTTP_ADDR: new URL(url).host };
+    const { code, stdout } = await run(["doctor", ...flags], { env });
+    expect(stdout).toMatch(/^warn {2}daemon +the token is not known\n +fix: give --token-file/m);
+    expect(stdout).not.toContain("another program");
+    expect(code).toBe(0);
+  });
+
   test("ends with 1 when something is broken: a setting, a file that is no database", async () => {
     using folder = scratch();
     const options = { env: { ROLLCALL_URL: "127.0.0.1:1" } };

@@ -11,7 +11,8 @@ type StatusAnswer = AnswerOf<"daemon.status">;
 
 export const checkDaemon: Check = async ({ target, config, daemon, nowMs }) => {
   if (daemon instanceof Error) {
-    const ports = config ? await portFindings(config) : [];
+    // Its ports are not another program's.
+    const ports = config && !refusesUs(daemon) ? await portFindings(config) : [];
     return [absence(daemon), ...ports];
   }
   const { version, pid, state, trouble, exposure, httpAddress } = daemon;
@@ -50,12 +51,21 @@ function teamFindings({ team }: StatusAnswer, nowMs: number): readonly Finding[]
 
 /** A daemon that is absent, or refuses, is no fault; a port that another program serves is one. */
 function absence(error: Error): Finding {
+  if (refusesUs(error)) {
+    const fix = "give --token-file a token of that daemon, or ask its owner for access";
+    return warn("daemon", error.message, fix);
+  }
   if (codeOf(error) !== "INCOMPATIBLE") {
     const fix = "rollcall up; if a daemon runs elsewhere, give its address with --url";
     return warn("daemon", error.message, fix);
   }
   const fix = "use the rollcall that the daemon is of, or give another address with --url";
   return fail("daemon", error.message, fix);
+}
+
+function refusesUs(error: Error): boolean {
+  const code = codeOf(error);
+  return code === "UNAUTHENTICATED" || code === "PERMISSION_DENIED";
 }
 
 function portFindings(config: Config): Promise<readonly Finding[]> {
