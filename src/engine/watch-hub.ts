@@ -4,8 +4,9 @@
  */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { decode, type RecordedEvent } from "../core/events.ts";
-import { RollcallError } from "../core/errors.ts";
-import { WATCH } from "../core/limits.ts";
+import { refusalError, RollcallError } from "../core/errors.ts";
+import { atMost, invalid, tooLong } from "../core/fields.ts";
+import { FIELD, WATCH } from "../core/limits.ts";
 import { LOCAL } from "../core/principals.ts";
 import { checkShare, Holdings, wishOf } from "../core/shares.ts";
 import type { Log } from "../log/log.ts";
@@ -55,12 +56,11 @@ export class WatchHub {
 
   watch(options: WatchOptions): Watch {
     const prefixes = options.prefixes ?? [];
-    if (prefixes.length > WATCH.prefixes) {
-      throw new RollcallError(
-        "INVALID_ARGUMENT",
-        `topics has ${prefixes.length} entries, at most ${WATCH.prefixes} are allowed`,
-      );
-    }
+    const refusal = invalid(
+      atMost("topics", prefixes.length, WATCH.prefixes),
+      ...prefixes.map((prefix) => tooLong("topics", prefix, FIELD.keyLength)),
+    );
+    if (refusal) throw refusalError(refusal);
     const from = options.from;
     if (from !== undefined && (!Number.isSafeInteger(from) || from < 0)) {
       throw new RollcallError("INVALID_ARGUMENT", `from is ${from}, not a sequence`);

@@ -311,6 +311,15 @@ describe("more in one batch than a watcher may be behind", () => {
   });
 });
 
+test("topics are bounded: a watcher keeps them for as long as it watches", async () => {
+  const { engine } = await openEngine();
+  const watching = (prefixes: readonly string[]) => () => engine.watch({ prefixes });
+  expect(watching(["x".repeat(257)])).toThrow("topics has 257 characters");
+  expect(watching(Array.from({ length: 65 }, () => "job."))).toThrow("topics has 65 entries");
+  expect(engine.watches.open).toBe(0);
+  await engine.close();
+});
+
 describe("the end of a watch", () => {
   test("closing the engine ends it without an error", async () => {
     const { engine } = await openEngine();
