@@ -40,6 +40,8 @@ export const FLEET = {
   /** An alias may hold a URL. */
   aliasLength: 1024,
   links: 8,
+  /** Of one agent: a row is made of all of them, and each is told of in it. */
+  sources: 256,
   nameLength: 256,
   /** As long as paths may be. */
   workspaceLength: 4 * KIB,

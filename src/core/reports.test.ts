@@ -42,6 +42,21 @@ describe("a report", () => {
     expect(refusal(report(Number.MAX_SAFE_INTEGER, IDLE))).toContain("order is 9007199254740991");
   });
 
+  test("of one source more than an agent may have takes the place of one that is over", () => {
+    const world = new World();
+    const from = (i: number, facts = IDLE) =>
+      report(10 + i, facts, { alias: `script:run-${i}`, agentId: "nightly" });
+    for (let i = 0; i < FLEET.sources; i += 1) topics(world, from(i, i === 7 ? GONE : IDLE));
+    expect(topics(world, from(1_000))).toEqual(["fleet.forgotten", "fleet.reported"]);
+    expect(world.state.reports.byAlias.has("script:run-7")).toBe(false);
+    const another = { type: "fleet.report", report: from(2_000) } as const;
+    const reason = `agent nightly already has ${FLEET.sources} sources`;
+    expect(world.refusal(another)).toBe(`LIMIT_EXCEEDED: ${reason}`);
+    for (const known of [from(1_000, WORKING), report(99, IDLE)]) {
+      expect(topics(world, known)).toEqual(["fleet.reported"]);
+    }
+  });
+
   test("of an old log that lies in the future is followed by the next one", () => {
     const world = new World();
     const ahead = report(Number.MAX_SAFE_INTEGER, asking("paste your key"));

@@ -14,7 +14,7 @@
  * news once a minute.
  */
 import { newOwner, ownerOf, type By } from "./by.ts";
-import { decided, type Decision, type Moment } from "./decide.ts";
+import { decided, refuse, type Decision, type Moment, type Refusal } from "./decide.ts";
 import { withDismissal } from "./dismissals.ts";
 import type { Event } from "./events.ts";
 import { atMost, invalid, key, line, prose, ttl, type Problem } from "./fields.ts";
@@ -191,9 +191,12 @@ export function decideNews(
   const events: Event[] = [];
   const wish = wishOf(state.reports.holdings, ownerOf(report));
   const isOwn = before && ownerOf(before) === ownerOf(report);
-  const full = isOwn ? undefined : beyondShare(SHARED.reports, wish);
+  const crowded = before?.agentId === report.agentId ? undefined : crowdedAgent(state, report);
+  const full = crowded ?? (isOwn ? undefined : beyondShare(SHARED.reports, wish));
   if (full) {
-    const oldest = oldestOver(state.reports, ownerOf(report));
+    const oldest = crowded
+      ? oldestOverOf(state, report)
+      : oldestOver(state.reports, ownerOf(report));
     if (oldest === undefined) return full;
     events.push({ type: "fleet.forgotten", alias: oldest });
   }
@@ -217,6 +220,24 @@ function oldestOver({ over, byAlias }: Reports, owner: string): string | undefin
   const alias = over.first();
   const oldest = alias === undefined ? undefined : byAlias.get(alias)?.report;
   return oldest && ownerOf(oldest) === owner ? alias : undefined;
+}
+
+/** Each source of an agent costs whoever looks at it, and each report on it. */
+function crowdedAgent({ reports }: State, { agentId }: Report): Refusal | undefined {
+  const { size } = reports.byAgent.of(agentId);
+  if (size < FLEET.sources) return undefined;
+  return refuse("LIMIT_EXCEEDED", `agent ${agentId} already has ${size} sources`);
+}
+
+/** The same among the sources of one agent. */
+function oldestOverOf({ reports }: State, report: Report): string | undefined {
+  let oldest: Report | undefined;
+  for (const alias of reports.byAgent.of(report.agentId)) {
+    const other = reports.byAlias.get(alias)?.report;
+    if (!other || !isOver(other) || ownerOf(other) !== ownerOf(report)) continue;
+    if (!oldest || other.reportedAtMs < oldest.reportedAtMs) oldest = other;
+  }
+  return oldest?.alias;
 }
 
 /** A report that lies ahead would be the newest for ever. */

@@ -8,6 +8,7 @@ import { isSource, repositoryFiles, textOf } from "../tidy/source.ts";
 const UNSHARED: Readonly<Record<string, string>> = {
   "src/core/elections.ts": "of one agent",
   "src/core/leases.ts": "of one agent",
+  "src/core/reports.ts": "of one agent, which others do not report on",
   "src/core/tasks.ts": "of one agent",
   "src/core/directory-rules.ts": "of one sender",
   "src/core/job-submit.ts": "of one principal, or of one job",
