@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RollcallError } from "../core/errors.ts";
+import { ENGINE } from "../core/limits.ts";
 import { rules, type Rules } from "../core/rules.ts";
 import { fingerprint } from "../core/snapshot.ts";
 import { memoryStore } from "../log/memory/store.ts";
@@ -247,6 +248,24 @@ describe("time", () => {
     await clock.advance(2100);
     expect(statusOf()).toBe("dead");
     expect(engine.peek((s) => s.leases.byTask.size)).toBe(0);
+    await engine.close();
+  });
+
+  test("commands of one turn let happen no more than a bounded part of what is due", async () => {
+    const { engine, clock } = await openEngine();
+    const agents = Array.from({ length: 4 * ENGINE.expiriesPerTurn }, () => register(engine, 2000));
+    const [agentId = ""] = await Promise.all(agents);
+    const unreachable = () => engine.peek(({ agents: { unreachable: all } }) => all.size);
+    // All of them fall silent at once, and this turn of the loop is a long one.
+    clock.suspend(2_500);
+    const commands = Array.from({ length: 10 }, async (_, i) => {
+      clock.suspend(10);
+      await engine.execute(acquire(agentId, `task:${i}`), LIBRARY);
+    });
+    expect(unreachable()).toBe(ENGINE.expiriesPerTurn);
+    await Promise.all(commands);
+    await clock.advance(20);
+    expect(unreachable()).toBe(agents.length);
     await engine.close();
   });
 

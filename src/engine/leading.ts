@@ -27,6 +27,7 @@ import { Committer } from "./committer.ts";
 import type { Term } from "./companion.ts";
 import type { BeatBatch } from "./forward.ts";
 import type { LeadingOptions, Recording, TermEnd } from "./leading-options.ts";
+import { Tick } from "./tick.ts";
 
 export class Leading implements Term {
   readonly #options: LeadingOptions;
@@ -34,8 +35,9 @@ export class Leading implements Term {
   #lastLookMs: number;
   /** The time since then that does not count as unseen. */
   #seenMs: number;
-  #cancelTick: () => void = () => undefined;
-  #nextTickMs = Infinity;
+  readonly #tick: Tick;
+  /** More is due than happened in this turn of the loop. */
+  #isBehind = false;
   /** Neither the companion nor a deadline decides anything more. */
   #isDismissed = false;
   #end: (how: TermEnd) => void = () => undefined;
@@ -46,10 +48,11 @@ export class Leading implements Term {
 
   constructor(options: LeadingOptions) {
     this.#options = options;
+    const { log, rules, replica, clock, time, proved, nextId, onDurable } = options;
+    this.#tick = new Tick({ clock, time, onTick: () => this.#onTick() });
     this.#lastLookMs = options.claimedAtMs;
     // Where nodes share a log every term begins with node.resumed.
     this.#seenMs = options.log.shared ? -1 : ENGINE.claimSeenMs;
-    const { log, rules, replica, clock, proved, nextId, onDurable } = options;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -68,7 +71,7 @@ export class Leading implements Term {
     });
     options.audit?.begin();
     options.companion?.lead(this);
-    this.#tick();
+    this.#onTick();
   }
 
   get state(): State {
@@ -299,7 +302,7 @@ export class Leading implements Term {
   #dismiss(): void {
     if (!this.#isDismissed) this.#options.companion?.end();
     this.#isDismissed = true;
-    this.#cancelTick();
+    this.#tick.stop();
   }
 
   /** A rule broke off half-way: the state may be torn, so the term ends and it is rebuilt. */
@@ -317,9 +320,9 @@ export class Leading implements Term {
     this.#options.companion?.onEvent(event);
   }
 
-  /** Lets everything happen that is due, and tells the time. */
+  /** Lets happen what is due, and tells the time. */
   #look(): number {
-    const { rules, replica, time, node } = this.#options;
+    const { time, node } = this.#options;
     const nowMs = time.nowMs();
     const seenMs = this.#seenMs;
     this.#seenMs = ENGINE.unseenMs;
@@ -331,22 +334,30 @@ export class Leading implements Term {
     const hasStepped = time.takeStepped() > 0;
     if (unseenMs > seenMs || hasStepped)
       this.#record({ type: "node.resumed", node, unseenMs }, nowMs);
-    for (let i = 0; i < ENGINE.expiriesPerTurn; i += 1) {
-      if ((rules.due(replica.state) ?? Infinity) > nowMs) break;
+    if (!this.#isBehind) this.#expireSome(nowMs);
+    return nowMs;
+  }
+
+  /** What is left waits for the next tick: a turn of the loop may have many commands to decide. */
+  #expireSome(nowMs: number): void {
+    const { rules, replica } = this.#options;
+    let left = ENGINE.expiriesPerTurn;
+    for (; left > 0 && (rules.due(replica.state) ?? Infinity) <= nowMs; left -= 1) {
       const events = rules.expire(replica.state, nowMs);
       const texts = events.map((event) => encode(event, nowMs, ITSELF));
       this.#recordAll(events, { nowMs, texts, isOneBatch: this.#committer.makeRoom(texts) });
     }
-    return nowMs;
+    this.#isBehind = left === 0;
   }
 
-  #tick(): void {
+  #onTick(): void {
     const { rules, replica, log, snapshots, onTrouble } = this.#options;
     const { tickMs } = this.#options.times;
     const committer = this.#committer;
     let nowMs: number;
     try {
       seeMember(replica.state, this.#options, this.#options.time.quickMs());
+      this.#isBehind = false;
       nowMs = this.#look();
     } catch (error) {
       this.#tear(error);
@@ -363,7 +374,7 @@ export class Leading implements Term {
         .catch((error: unknown) => onTrouble("no snapshot was taken", error));
     }
     const mostMs = log.shared ? tickMs / 2 : tickMs;
-    this.#tickIn(Math.min((rules.due(replica.state) ?? Infinity) - nowMs, mostMs));
+    this.#tick.in(Math.min((rules.due(replica.state) ?? Infinity) - nowMs, mostMs));
   }
 
   /** A snapshot that is due is taken soon, not in the middle of a burst. */
@@ -373,18 +384,8 @@ export class Leading implements Term {
     return snapshots.isDue(replica.head, nowMs) ? nowMs + times.tickMs / 2 : Infinity;
   }
 
-  #tickIn(delayMs: number): void {
-    if (this.#isDismissed) return;
-    const { clock, time } = this.#options;
-    const inMs = Math.max(1, delayMs);
-    this.#cancelTick();
-    this.#nextTickMs = time.quickMs() + inMs;
-    this.#cancelTick = clock.after(inMs, () => this.#tick());
-  }
-
-  /** A deadline before the next tick brings the tick forward. */
   expect(atMs: number): void {
-    if (atMs < this.#nextTickMs) this.#tickIn(atMs - this.#options.time.quickMs());
+    this.#tick.expect(atMs);
   }
 }
 
