@@ -341,7 +341,7 @@ export class Leading implements Term {
   /** What is left waits for the next tick: a turn of the loop may have many commands to decide. */
   #expireSome(nowMs: number): void {
     const { rules, replica } = this.#options;
-    let left = ENGINE.expiriesPerTurn;
+    let left: number = ENGINE.expiriesPerTurn;
     for (; left > 0 && (rules.due(replica.state) ?? Infinity) <= nowMs; left -= 1) {
       const events = rules.expire(replica.state, nowMs);
       const texts = events.map((event) => encode(event, nowMs, ITSELF));
