@@ -102,3 +102,13 @@ test("the processes of this machine are looked at", () => {
   const file = fileOf({ runtime: { pid, updated_at: writeTimestamp(Date.now()) } });
   expect(headlineOf(file, { nowMs: Date.now() })).toBe("IDLE");
 });
+
+test("whatever lies in the meta of a file, its headline can be told", () => {
+  const odd: unknown = JSON.parse('{ "toString": 1, "valueOf": 1 }');
+  for (const options of [[odd], [[odd]], [null], ["a", odd, 7]]) {
+    const x_meta = { rollcall: { question: { options, text: odd }, process: odd, acp: odd } };
+    const file = fileOf({ task: { state: "input-required" }, x_meta });
+    expect(headlineOfRow(file)).toBe("NEEDS YOU");
+    expect(judgeFile(file, signs).headline).toBe("NEEDS YOU");
+  }
+});

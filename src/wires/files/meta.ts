@@ -82,7 +82,7 @@ function questionOf(value: unknown): MetaFacts["question"] {
   return {
     ...(kind && { kind }),
     ...(text !== undefined && { text }),
-    ...(Array.isArray(options) && { options: options.map(String) }),
+    ...(Array.isArray(options) && { options: options.flatMap((each) => textOf(each) ?? []) }),
   };
 }
 

@@ -1,108 +1,24 @@
 import { unlinkSync } from "node:fs";
-import { afterEach, describe, expect, test, vi } from "vitest";
-import { EngineTime } from "../../core/clock.ts";
+import { describe, expect, test, vi } from "vitest";
 import { RollcallError } from "../../core/errors.ts";
 import type { Report } from "../../core/reports.ts";
-import { TestClock } from "../../../test/support/engine/fixture.ts";
-import type { Status } from "./format.ts";
-import { FileReporter } from "./reporter.ts";
-import { scratch, statusOf } from "../../../test/support/files/fixture.ts";
+import { old, open } from "../../../test/support/files/reporter.ts";
 import { writeTimestamp } from "./timestamp.ts";
-import { writeStatusSync } from "./write.ts";
-
-const cleanups: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-interface FakeProcess {
-  isThere: boolean;
-  start: string;
-  startedAtMs: number;
-}
-
-interface DaemonState {
-  isDown: boolean;
-  isForgetful: boolean;
-  refusal?: Error;
-  sent: number;
-}
-
-type Changes = Parameters<typeof statusOf>[0];
-
-/** With what the fleet knows, and the files that are there already, later than it does. */
-function open(known: readonly Report[] = [], there: readonly Changes[] = []) {
-  const folder = scratch();
-  const clock = new TestClock();
-  const time = new EngineTime(clock);
-  const process: FakeProcess = {
-    isThere: true,
-    start: "7",
-    startedAtMs: clock.wallMs() - 60_000,
-  };
-  const told: Report[] = [];
-  const cards: object[] = [];
-  const state: DaemonState = { isDown: false, isForgetful: false, sent: 0 };
-  const troubles: string[] = [];
-  const write = (changes: Changes = {}): Status => {
-    const runtime = { updated_at: writeTimestamp(clock.wallMs()), ...changes.runtime };
-    const status = statusOf({ ...changes, runtime });
-    writeStatusSync(status, folder.path);
-    return status;
-  };
-  for (const changes of there) write(changes);
-  const reporter = new FileReporter({
-    folder: folder.path,
-    host: "box",
-    clock,
-    fleetMs: () => time.nowMs(),
-    known: async () => {
-      await Promise.resolve();
-      if (state.isForgetful) throw new RollcallError("UNAVAILABLE", "nobody leads");
-      return known;
-    },
-    report: async (report) => {
-      state.sent += 1;
-      if (state.isDown) throw new RollcallError("UNAVAILABLE", "nobody leads");
-      if (state.refusal) throw state.refusal;
-      told.push(report);
-    },
-    onCard: (card) => cards.push(card),
-    onTrouble: (what) => troubles.push(what),
-    processes: {
-      census: () => () => process.isThere,
-      find: (pid) => (process.isThere ? { pid, ...process } : undefined),
-      startedAtMs: () => process.startedAtMs,
-    },
-  });
-  cleanups.push(
-    () => folder[Symbol.dispose](),
-    () => reporter.close(),
-  );
-  /** The last report, once it is so. */
-  const says = (expected: object) =>
-    vi.waitFor(() => expect(told.at(-1)?.facts).toMatchObject(expected), { interval: 5 });
-  return { folder, clock, process, told, cards, state, troubles, write, says };
-}
-
-/** The fleet's report of a file that was there before. */
-function old(agentId: string): Report {
-  return {
-    alias: `file@box:${agentId}`,
-    agentId,
-    links: [],
-    order: 1,
-    reportedAtMs: 1,
-    facts: { liveness: { value: "alive", rule: "its file is fresh" } },
-  };
-}
 
 test("a file that is dated ahead is reported as one of now", async () => {
   const { clock, told, write, says } = open();
   write({ runtime: { updated_at: writeTimestamp(clock.wallMs() + 3_600_000) } });
   await says({ liveness: { value: "alive" } });
   expect(told.at(-1)?.order).toBe(clock.wallMs());
+});
+
+test("a file whose times have microseconds is reported in whole milliseconds", async () => {
+  const { write, told, clock, says } = open();
+  const moment = writeTimestamp(clock.wallMs()).replace("Z", ".123456Z");
+  const runtime = { updated_at: moment, last_activity_at: moment };
+  write({ runtime, task: { state: "input-required", summary: "?", status_timestamp: moment } });
+  await says({ question: { value: { text: "?" } } });
+  expect(JSON.stringify(told)).not.toMatch(/\d\.\d/);
 });
 
 test("a clock that was set back makes no news old, nor does a restart then", async () => {

@@ -13,6 +13,7 @@
 import { codeOf, wireCodes } from "../../core/errors.ts";
 import { Heap, type Slot } from "../../core/heap.ts";
 import { isGone } from "../../core/questions.ts";
+import { withTimes } from "../../core/report-news.ts";
 import type { Report } from "../../core/reports.ts";
 import type { Clock } from "../../core/clock.ts";
 import { ProcessFiles } from "../../machine/process-files.ts";
@@ -139,7 +140,11 @@ export class FileReporter {
   async #take({ read, removed }: StatusChanges): Promise<void> {
     const files = read.filter((reading) => reading.kind === "status");
     await Promise.all(removed.map((path) => this.#end(path)));
-    await inTurns(files, (file) => this.#update(file));
+    await inTurns(files, (file) =>
+      this.#update(file).catch((error: unknown) =>
+        this.#complain(`${file.path} was not reported`, error),
+      ),
+    );
   }
 
   async #update(file: StatusFile): Promise<void> {
@@ -260,8 +265,9 @@ export class FileReporter {
 
   /** Records of old may lie ahead; they count as of now. */
   #report(report: Report): Promise<unknown> {
-    const order = Math.floor(Math.min(report.order, this.#options.fleetMs()));
-    return this.#options.report({ ...report, order });
+    const order = Math.min(report.order, this.#options.fleetMs());
+    // Files may tell times in microseconds.
+    return this.#options.report(withTimes({ ...report, order }, Math.floor));
   }
 
   #lookLater(): void {
