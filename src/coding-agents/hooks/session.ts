@@ -117,10 +117,10 @@ function isProcessOf({ process, seat }: HookSession, { process: gone }: Fact): b
   return hosts.some((host) => host?.pid === gone?.pid && host?.start === gone?.start);
 }
 
+/** Facts come in their order: a time that is earlier is one of a clock that was set back. */
 function active(session: HookSession, { event, atMs }: Fact): HookSession {
-  const activityMs = Math.max(session.activityMs, atMs);
-  if (event === "Presence") return { ...session, activityMs };
-  return { ...session, activityMs, heard: { what: event, atMs } };
+  if (event === "Presence") return { ...session, activityMs: atMs };
+  return { ...session, activityMs: atMs, heard: { what: event, atMs } };
 }
 
 function seated({ seat: _before, ...session }: HookSession, { seat }: Fact): HookSession {

@@ -16,6 +16,8 @@ const START_MS = 1_700_000_000_000;
 let home = "";
 let folder = "";
 let nowMs = START_MS;
+/** The clock that never jumps goes on. */
+let setBackMs = 0;
 let isHostThere = true;
 const dead = new Set<number>();
 
@@ -24,7 +26,7 @@ beforeEach(() => {
   vi.stubEnv("XDG_STATE_HOME", home);
   vi.stubEnv("AGENT_STATUS_DIR", join(home, "status"));
   folder = sessionFolder("codex-s");
-  [nowMs, isHostThere] = [START_MS, true];
+  [nowMs, setBackMs, isHostThere] = [START_MS, 0, true];
   dead.clear();
   hear("SessionStart");
   claim(folder, { token: "mine" });
@@ -196,7 +198,7 @@ describe("a second source", () => {
       seating: () => seating,
       close: () => undefined,
     };
-    const [now, nowOrder] = [() => nowMs, () => (nowMs - START_MS + heard) * 1000];
+    const [now, nowOrder] = [() => nowMs, () => (nowMs + setBackMs - START_MS + heard) * 1000];
     const runs = ({ pid }: { readonly pid: number }) => isHostThere && !dead.has(pid);
     return new Sidecar({
       host: "codex",
@@ -233,6 +235,27 @@ describe("a second source", () => {
     attending.look();
     expect(state()).toBeUndefined();
     expect(attending.isQuiet).toBe(true);
+  });
+
+  test.each([
+    ["before any hook after that", []],
+    ["after another prompt", ["UserPromptSubmit"]],
+  ] as const)("is believed where the clock was set back, %s", (...[, said]) => {
+    hear("UserPromptSubmit");
+    says("busy");
+    const attending = witnessed();
+    attending.look();
+    expect(state()).toBe("working");
+    setBackMs = 3_600_000;
+    nowMs -= setBackMs;
+    hearNow(...said);
+    attending.look();
+    nowMs += 60_000;
+    says("idle");
+    attending.look();
+    nowMs += 2100;
+    attending.look();
+    expect(state()).toBeUndefined();
   });
 
   test("has its time from when a hook was heard, though that began long before", () => {

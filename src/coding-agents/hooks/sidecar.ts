@@ -139,7 +139,9 @@ export class Sidecar {
     const isSeated = session.isWitnessed && sameProcess(session.seat, seating?.seat);
     if (seating && !isSeated) return this.#add({ event: "Seated", ...seating });
     const presence = this.#witness.presence(session);
-    if (isNews(session, this.#seen)) this.#heardMs = this.#now();
+    // A clock that was set back is behind what was heard.
+    const isNew = isNews(session, this.#seen);
+    this.#heardMs = isNew ? this.#now() : Math.min(this.#heardMs, this.#now());
     const believedMs = presence && believedAtMs(session, presence, this.#heardMs);
     if (!presence || believedMs === undefined) return session;
     if (believedMs > this.#now()) {
