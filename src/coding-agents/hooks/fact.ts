@@ -85,6 +85,17 @@ export interface Fact extends Circumstances {
   readonly conversation?: string;
 }
 
+const FACT_EVENTS = new Set<unknown>([...HOOK_EVENTS, "HostGone", "Presence", "Seated"]);
+
+/** Whether it is one that this program can fold: one of a newer program may not be. */
+export function isFact(value: unknown): value is Fact {
+  const [order, atMs] = [field(value, "order"), field(value, "atMs")];
+  const isTimed = Number.isFinite(order) && Number.isFinite(atMs);
+  return (
+    isTimed && typeof field(value, "id") === "string" && FACT_EVENTS.has(field(value, "event"))
+  );
+}
+
 /** The event of a payload, however the host spells it: Stop, stop, user_prompt_submit. */
 export function eventOf(payload: unknown): HookEvent | undefined {
   const name = field(payload, "hook_event_name");

@@ -4,7 +4,8 @@
  * kept; when a late one comes it takes its place among them, and all after it are put together
  * anew. What is older than those is settled: a fact from before that changes nothing any more.
  */
-import type { Fact } from "./fact.ts";
+import { field } from "../../core/text.ts";
+import { isFact, type Fact } from "./fact.ts";
 import { SPOOL } from "./limits.ts";
 import { fold, type HookSession } from "./session.ts";
 
@@ -16,6 +17,13 @@ export interface History {
   readonly recent: readonly Fact[];
   /** How many facts it was made of. */
   readonly heard: number;
+}
+
+export function isHistory(value: unknown): value is History {
+  const [settled, recent] = [field(value, "settled"), field(value, "recent")];
+  const isSession = typeof field(settled, "sessionId") === "string";
+  const isOrdered = Number.isFinite(field(value, "settledOrder"));
+  return isSession && isOrdered && Array.isArray(recent) && recent.every(isFact);
 }
 
 export function newHistory(session: HookSession): History {

@@ -48,6 +48,26 @@ describe("facts that wait", () => {
     expect(fs.statSync(folder).mode & 0o777).toBe(0o700);
   });
 
+  test.each([
+    ["an object of nothing", "{}"],
+    ["a list", "[]"],
+    ["of a newer program", '{ "id": "0-1", "order": 1, "atMs": 1, "event": "Dreamed" }'],
+  ])("are taken in beside one that is %s", (...[, text]) => {
+    leave(...TURN);
+    fs.writeFileSync(join(folder, "fact-0-1.json"), text);
+    expect(spool().settle().task?.state).toBe("working");
+    expect(names()).toEqual(["state-1.json"]);
+  });
+
+  test.each(["{}", "[]", "7", '{ "settled": {}, "recent": [{}] }'])(
+    "begin a history anew where that says %s",
+    (text) => {
+      leave(...TURN);
+      fs.writeFileSync(join(folder, "state-3.json"), text);
+      expect(spool().settle().prompt).toBe("go");
+    },
+  );
+
   test("of which there are none change nothing", () => {
     leave(...TURN);
     spool().settle();

@@ -15,10 +15,19 @@
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
+import { parseJson } from "../../core/text.ts";
 import { complain } from "./complaints.ts";
 import { writeDraft } from "./deposit.ts";
-import type { Fact } from "./fact.ts";
-import { extend, includes, isSettled, newHistory, presentOf, type History } from "./history.ts";
+import { isFact, type Fact } from "./fact.ts";
+import {
+  extend,
+  includes,
+  isHistory,
+  isSettled,
+  newHistory,
+  presentOf,
+  type History,
+} from "./history.ts";
 import { SPOOL } from "./limits.ts";
 import type { HookSession } from "./session.ts";
 import { Unchanged } from "./unchanged.ts";
@@ -130,12 +139,10 @@ export class Spool {
   }
 
   #parse(text: string): History {
-    try {
-      return JSON.parse(text) as History;
-    } catch {
-      complain("a session's history cannot be read: it begins anew");
-      return newHistory(this.#initial);
-    }
+    const history = parseJson(text);
+    if (isHistory(history)) return history;
+    complain("a session's history cannot be read: it begins anew");
+    return newHistory(this.#initial);
   }
 
   /** The facts that change something; the others are deleted. */
@@ -143,7 +150,7 @@ export class Spool {
     return names.flatMap((name) => {
       const text = readIfThere(this.#path(name));
       if (text === undefined) return [];
-      const fact = parseFact(text);
+      const fact = parseFact(text, idOf(name));
       if (fact && !isSettled(history, fact)) return [fact];
       fs.rmSync(this.#path(name), { force: true });
       return [];
@@ -191,13 +198,11 @@ function idOf(name: string): string {
   return name.slice("fact-".length, -".json".length);
 }
 
-function parseFact(text: string): Fact | undefined {
-  try {
-    return JSON.parse(text) as Fact;
-  } catch {
-    complain("a fact that cannot be read is thrown away");
-    return undefined;
-  }
+function parseFact(text: string, id: string): Fact | undefined {
+  const fact = parseJson(text);
+  if (isFact(fact) && fact.id === id) return fact;
+  complain("a fact that cannot be read is thrown away");
+  return undefined;
 }
 
 function readIfThere(path: string): string | undefined {
