@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { sessionIdOf } from "../hooks/fact.ts";
 import { newSession, type HookSession } from "../hooks/session.ts";
 import { presenceAtEnd } from "./conversation.ts";
 import { geminiDialect } from "./dialect.ts";
-import { presenceByCommand } from "./witness.ts";
+import { geminiWitness, presenceByCommand } from "./witness.ts";
 
 describe("its conversation", () => {
   const entry = (seconds: number, type: string, content: unknown) =>
@@ -49,6 +51,34 @@ describe("a command that was asked for", () => {
       sinceMs: 5,
     });
   });
+
+  test.each(["node /usr/lib/tools/server.js", "sh -c /home/dev/tools/notify.sh", "npx mcp-ls"])(
+    "was not allowed because its words are within %j",
+    (line) => {
+      const question = geminiDialect.questionOf("permission", { type: "exec", command: "ls" });
+      expect(presenceByCommand({ ...asking, question }, () => [line])).toBeUndefined();
+      const own = () => ["bash -c { ls; }"];
+      expect(presenceByCommand({ ...asking, question }, own)?.state).toBe("busy");
+    },
+  );
+
+  test.runIf(process.platform === "linux")(
+    "is not run by what ran before it was asked",
+    async () => {
+      const child = spawn("sh", ["-c", "cat; true"]);
+      await once(child, "spawn");
+      const host = { pid: process.pid, start: "1" };
+      const text = "Shell: cat; true";
+      const asked = { ...asking, process: host, question: { kind: "permission", text } as const };
+      const told = (activityMs: number) => {
+        const witness = geminiWitness("s", () => undefined);
+        return witness.presence({ ...asked, activityMs })?.state;
+      };
+      expect([told(Date.now() + 60_000), told(Date.now())]).toEqual([undefined, "busy"]);
+      child.kill("SIGKILL");
+      await once(child, "close");
+    },
+  );
 
   test("is found though the question was cut", () => {
     const long = `echo ${"x".repeat(1500)}`;
