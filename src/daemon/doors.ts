@@ -286,7 +286,7 @@ function word(status: number, body: string): WholeAnswer {
   return { status, headers: ["Content-Type", "text/plain"], body };
 }
 
-function mcpWire(options: DoorsOptions): McpWire {
+function mcpWire(options: SharingOptions): McpWire {
   const { engine, services, clock, logger, version } = options;
   return new McpWire({
     engine,
@@ -297,6 +297,7 @@ function mcpWire(options: DoorsOptions): McpWire {
     directory: servedDirectory(services.directory, engine),
     clock,
     version,
+    answers: options.waiting.http_answers,
     onFault: (error) => logger.error({ err: error }, "a tool failed"),
     onTrouble: (what, error) => logger.warn({ err: error }, what),
   });

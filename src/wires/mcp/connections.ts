@@ -20,13 +20,16 @@ import { invalidArgument, RollcallError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { isSamePrincipal } from "../../core/principals.ts";
 import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
+import type { WaitingBytes } from "../../net/waiting.ts";
 import { otherKey } from "./caller.ts";
 import { MCP } from "./limits.ts";
-import { EventStream } from "./streams.ts";
+import { EventStream, type Outgoing, type StreamRoom } from "./streams.ts";
 
 export interface ConnectionsOptions {
   readonly clock: Clock;
   readonly maxConnections?: number;
+  /** Counts what clients have not read. */
+  readonly answers?: WaitingBytes | undefined;
 }
 
 interface OpenConnection {
@@ -49,15 +52,16 @@ export class Connections {
   }
 
   /** The stream of a new one. */
-  open(by: By, factory: McpServerFactory): Response {
+  open(by: By, factory: McpServerFactory, outgoing?: Outgoing): Response {
     const { name } = by.principal;
-    const { clock, maxConnections = MCP.connections } = this.#options;
+    const { clock, answers, maxConnections = MCP.connections } = this.#options;
     const shared = { limit: maxConnections, noun: "MCP connections" };
     checkShare(shared, wishOf(this.#holdings, name));
     const id = randomUUID();
-    const pipe = new Pipe(clock, () => {
+    const onEnd = () => {
       if (this.#open.delete(id)) this.#holdings.remove(name);
-    });
+    };
+    const pipe = new Pipe(clock, onEnd, { answers, outgoing });
     this.#open.set(id, { pipe, by });
     this.#holdings.add(name);
     serveStdio(factory, { transport: pipe, maxSubscriptions: MCP.subscriptions });
@@ -98,13 +102,13 @@ class Pipe implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
 
-  constructor(clock: Clock, onEnd: () => void) {
+  constructor(clock: Clock, onEnd: () => void, room: StreamRoom) {
     this.#clock = clock;
     this.#stream = new EventStream(() => {
       this.#stopBeat();
       onEnd();
       this.onclose?.();
-    });
+    }, room);
     this.#beatLater();
   }
 

@@ -21,13 +21,16 @@ import { refusalError } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { isSamePrincipal } from "../../core/principals.ts";
 import { beyondShare, Holdings, wishOf } from "../../core/shares.ts";
+import type { WaitingBytes } from "../../net/waiting.ts";
 import { otherKey } from "./caller.ts";
 import { MCP } from "./limits.ts";
-import { boundedResponse } from "./streams.ts";
+import { boundedResponse, type Outgoing } from "./streams.ts";
 
 export interface SessionsOptions {
   readonly clock: Clock;
   readonly maxSessions?: number;
+  /** Counts what clients have not read. */
+  readonly answers?: WaitingBytes | undefined;
 }
 
 export interface SessionRequest {
@@ -35,6 +38,8 @@ export interface SessionRequest {
   /** Its parsed body; undefined when it has none. */
   readonly body: unknown;
   readonly by: By;
+  /** Absent where a test asks. */
+  readonly outgoing?: Outgoing;
 }
 
 /** The agent that a session is. */
@@ -124,7 +129,7 @@ export class McpSessions {
   async #use(
     id: string,
     session: OpenSession,
-    { request, body }: SessionRequest,
+    { request, body, outgoing }: SessionRequest,
   ): Promise<Response> {
     session.busy += 1;
     session.stopTimer();
@@ -134,7 +139,8 @@ export class McpSessions {
     };
     try {
       const options = body === undefined ? {} : { parsedBody: body };
-      return boundedResponse(await session.transport.handleRequest(request, options), rest);
+      const response = await session.transport.handleRequest(request, options);
+      return boundedResponse(response, rest, { answers: this.#options.answers, outgoing });
     } catch (error) {
       rest();
       throw error;

@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { MIB } from "../../core/units.ts";
+import { newWaiting } from "../../net/waiting.ts";
 import { MCP } from "./limits.ts";
 import { boundedResponse, EventStream } from "./streams.ts";
 
@@ -71,4 +73,32 @@ test("an answer that is no stream passes as it is", async () => {
   const answer = Response.json({ a: 1 });
   expect(boundedResponse(answer, () => (ends += 1))).toBe(answer);
   expect(ends).toBe(1);
+});
+
+test("streams that nobody reads are counted together; what waits longest is cut", async () => {
+  const { http_answers: answers } = newWaiting(undefined, { http_answers: { bytes: 3 * MIB } });
+  const ends: string[] = [];
+  const frame = "x".repeat(2 * MIB);
+  const [first, second] = ["first", "second"].map(
+    (name) => new EventStream(() => void ends.push(name), { answers }),
+  );
+  expect(first?.write(frame)).toBe(true);
+  await vi.waitFor(() => expect(answers.bytes).toBe(2 * MIB));
+  expect(second?.write(frame)).toBe(true);
+  await vi.waitFor(() => expect(ends).toEqual(["first"]));
+  expect(answers.bytes).toBe(2 * MIB);
+  const reader = second?.response.body?.getReader();
+  await reader?.read();
+  await vi.waitFor(() => expect(answers.bytes).toBe(0));
+  expect(second?.write("more")).toBe(true);
+  await reader?.cancel();
+  expect([answers.size, answers.cuts]).toEqual([0, 1]);
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(frame)),
+  });
+  const headers = { "content-type": "text/event-stream" };
+  const copy = boundedResponse(new Response(body, { headers }), () => undefined, { answers });
+  await vi.waitFor(() => expect(answers.bytes).toBe(2 * MIB));
+  await copy.body?.cancel();
+  expect(answers.size).toBe(0);
 });

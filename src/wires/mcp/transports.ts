@@ -18,6 +18,7 @@ import { RollcallError } from "../../core/errors.ts";
 import { key } from "../../core/fields.ts";
 import { isRecord } from "../../core/json-object.ts";
 import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
+import type { WaitingBytes } from "../../net/waiting.ts";
 import { servicesFor } from "../../operations/sight.ts";
 import type { HttpContext } from "../route.ts";
 import type { Ground } from "./caller.ts";
@@ -39,6 +40,8 @@ export interface Clients {
 export interface McpOptions extends Ground {
   readonly version: string;
   readonly maxSessions?: number;
+  /** Counts what clients have not read. */
+  readonly answers?: WaitingBytes | undefined;
   /** Something failed and is being dealt with: for the operator. */
   readonly onTrouble: (what: string, error: unknown) => void;
 }
@@ -121,7 +124,9 @@ export class Transports {
       if (this.#handlers.delete(handler) && isListener) this.#listeners.remove(name);
     };
     try {
-      return boundedResponse(await handler.fetch(c.req.raw, { parsedBody: body }), over);
+      const response = await handler.fetch(c.req.raw, { parsedBody: body });
+      const { answers } = this.#options;
+      return boundedResponse(response, over, { answers, outgoing: c.env.outgoing });
     } catch (error) {
       over();
       throw error;
@@ -130,7 +135,7 @@ export class Transports {
 
   #inSession(c: HttpContext, body: unknown): Promise<Response> {
     const by = onWire(c.env.by, "mcp");
-    const asked = { request: c.req.raw, body, by };
+    const asked = { request: c.req.raw, body, by, outgoing: c.env.outgoing };
     return this.#sessions.answer(asked, (onClose) => this.#server(by, { era: "legacy", onClose }));
   }
 
@@ -138,7 +143,7 @@ export class Transports {
     const ownId = idOf(c.req.header(OWN_ID_HEADER));
     const by = onWire(c.env.by, "mcp");
     const factory: McpServerFactory = ({ era }) => this.#server(by, { era, ownId });
-    return this.#connections.open(by, factory);
+    return this.#connections.open(by, factory, c.env.outgoing);
   }
 
   async #message(c: HttpContext): Promise<Response> {
