@@ -27,7 +27,7 @@ import { postgresPrograms } from "../../../scripts/prerequisites.mjs";
 import { sqlState } from "../../../src/log/postgres/failure.ts";
 
 const USER = "rollcall";
-const START_MS = 30_000;
+const START_MS = 60_000;
 const DEADLOCK = "40P01";
 
 export interface ServerOptions {
@@ -120,7 +120,11 @@ export class PostgresServer {
     for (const endsMs = Date.now() + START_MS; ;) {
       this.#spawn();
       if (await this.#isReady(endsMs)) return;
-      if (Date.now() > endsMs) throw new Error(`Postgres does not start: ${this.#said}`);
+      if (Date.now() > endsMs) {
+        // It would keep the run that waited for it from ending.
+        await this.kill();
+        throw new Error(`Postgres does not start: ${this.#said}`);
+      }
       await pause(50);
     }
   }
