@@ -31,6 +31,7 @@ export function proxiedAgents(folder: string, nowMs: number): readonly ProxiedAg
       const value = acp[name];
       return typeof value === "string" ? value : null;
     };
+    const unread = acp["unread_frames"];
     return {
       id: status.agent_id,
       name: status.agent_name,
@@ -45,7 +46,7 @@ export function proxiedAgents(folder: string, nowMs: number): readonly ProxiedAg
       currentTask: said("current_task"),
       since: said("since"),
       isSilent: derive(status, { nowMs }) === "stale",
-      unreadFrames: Number(acp["unread_frames"] ?? 0),
+      unreadFrames: typeof unread === "number" ? unread : 0,
     };
   });
 }

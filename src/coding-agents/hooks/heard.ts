@@ -2,10 +2,12 @@
  * The last sign of each coding agent, and its time. Facts of hooks are in the folders of their
  * sessions; a module inside a program leaves nothing there, and says so itself.
  */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../machine/folders.ts";
 import { hooksFolder } from "../../machine/places.ts";
 import type { Environment } from "../../machine/surroundings.ts";
+import { complain } from "./complaints.ts";
 import { HOOK_HOSTS } from "./fact.ts";
 import { newSession } from "./session.ts";
 import { Spool } from "./spool.ts";
@@ -18,10 +20,15 @@ export interface Heard {
 
 const MARKS = "heard";
 
+/** Where that cannot be written down, the session is shown all the same. */
 export function markHeard(name: string, what: string): void {
-  const folder = join(hooksFolder(), MARKS);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, name), what, { mode: 0o600 });
+  try {
+    const folder = join(hooksFolder(), MARKS);
+    makeFolder(folder, 0o700);
+    writeFileSync(join(folder, name), what, { mode: 0o600 });
+  } catch (error) {
+    complain(error);
+  }
 }
 
 export function lastHeard(name: string, env: Environment): Heard | undefined {
@@ -35,7 +42,11 @@ export function lastHeard(name: string, env: Environment): Heard | undefined {
   if (!latest) return undefined;
   const { folder } = latest;
   const spool = new Spool({ folder, initial: newSession(host, ""), publish: () => undefined });
-  return spool.present().heard;
+  try {
+    return spool.present().heard;
+  } catch {
+    return undefined;
+  }
 }
 
 function markIn(path: string): Heard | undefined {

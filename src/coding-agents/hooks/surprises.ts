@@ -2,8 +2,9 @@
  * Events of a host that we do not know: most likely it is newer than we are. One small file for
  * each, which `rollcall doctor` tells of; nothing of a payload goes in but the name of the thing.
  */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../machine/folders.ts";
 import { hooksFolder } from "../../machine/places.ts";
 import type { Environment } from "../../machine/surroundings.ts";
 import { field, oneLine } from "../../core/text.ts";
@@ -23,7 +24,7 @@ function folderOf(env?: Environment): string {
 export function surprise(host: string, what: string, version?: string): void {
   try {
     const name = `${host}-${what.replaceAll(/\W+/gu, "-").slice(0, PAYLOAD.nameLength)}.json`;
-    mkdirSync(folderOf(), { recursive: true, mode: 0o700 });
+    makeFolder(folderOf(), 0o700);
     const text = JSON.stringify({ host, what: oneLine(what, PAYLOAD.nameLength), version });
     writeFileSync(join(folderOf(), name), text, { mode: 0o600 });
   } catch {
