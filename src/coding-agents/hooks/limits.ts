@@ -95,6 +95,8 @@ export const IN_PROCESS = {
   depth: 16,
   /** Questions that were answered and are not asked anew by an event that comes late. */
   closedQuestions: 1000,
+  /** How long after another an event may come that was before it: they take milliseconds. */
+  lateMs: 2 * SECOND,
 } as const;
 
 export const SURPRISE = {

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   asked,
   shows,
@@ -216,6 +216,27 @@ describe("a subagent", () => {
     await hear("session.idle", { sessionID: "ses_2" });
     await shows(stage, "input-required: bash: ls");
   });
+});
+
+test("what a session does is told on where the clock, and ids with it, was set back", async () => {
+  const clock = vi.spyOn(performance, "now").mockReturnValue(0);
+  await create({});
+  const status = (type: string, id: string) =>
+    hear("session.status", { sessionID: "ses_1", status: { type } }, id);
+  const answer = async (id: string, text: string) => {
+    await hearOf("message.updated", { info: { id, role: "assistant" } });
+    await hearOf("message.part.updated", { part: { messageID: id, type: "text", text } });
+  };
+  await status("busy", "evt_9");
+  await answer("msg_9", "Shall I?");
+  clock.mockReturnValue(60_000);
+  await status("idle", "evt_1");
+  await shows(stage, "input-required: Shall I?");
+  await prompt("yes");
+  await answer("msg_1", "Done.");
+  await status("idle", "evt_2");
+  await shows(stage, "idle");
+  clock.mockRestore();
 });
 
 test("an event that comes late says nothing of what the session does now", async () => {
