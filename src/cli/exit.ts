@@ -76,7 +76,7 @@ export function describeError(error: unknown, output: Output, env: Environment):
 }
 
 /** Broken between words where a terminal would break it in the middle of one. */
-function labelled([style, label]: readonly [Style, string], text: string, output: Output) {
+export function labelled([style, label]: readonly [Style, string], text: string, output: Output) {
   const [first = "", ...rest] = wrap(`${label} ${text}`, output.columns);
   return [`${output.paint(style, label)}${first.slice(label.length)}`, ...rest];
 }

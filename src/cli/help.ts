@@ -97,9 +97,15 @@ function opening(usage: string, target: HelpTarget["target"], columns: number): 
 /** Prose as wide as it reads well; examples are lines of their own. */
 function filled(paragraph: string, columns: number): readonly string[] {
   const lines = paragraph.split("\n");
-  if (lines[0] === EXAMPLES) return lines;
+  if (lines[0] === EXAMPLES) return [EXAMPLES, ...lines.slice(1).map(wrapped(columns))];
   return wrap(lines.join(" "), Math.min(columns, PROSE));
 }
+
+/** An example whose words about it are too long for the line goes on below them. */
+const wrapped = (columns: number) => (line: string) => {
+  const [call = line] = /^ +.*? {2,}(?=\S)/.exec(line) ?? [];
+  return call === line ? line : `${call}${hanging(line.slice(call.length), call.length, columns)}`;
+};
 
 const EXAMPLES = "Examples";
 const PROSE = 88;

@@ -19,7 +19,7 @@ import {
 import { errorText } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Context } from "./context.ts";
-import { describeError, exitCodeOf } from "./exit.ts";
+import { describeError, exitCodeOf, labelled } from "./exit.ts";
 import { helpFlag, kebab, helpTable } from "./help.ts";
 import { clean } from "./terminal/clean.ts";
 
@@ -185,8 +185,9 @@ function settings(
   { err, env }: Context,
 ) {
   const usage = (complaint: string) => {
-    const error = `${err.paint("red", "error:")} ${clean(complaint)}`;
-    return `${error}\n${err.paint("dim", "try:")} ${[name, ...called].join(" ")} --help`;
+    const fix = [name, ...called, "--help"].join(" ");
+    const error = labelled(["red", "error:"], clean(complaint), err);
+    return [...error, ...labelled(["dim", "try:"], fix, err)].join("\n");
   };
   const failure = (error: unknown) => describeError(error, err, env);
   const hintOf = (input: string) => {

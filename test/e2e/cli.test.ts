@@ -26,6 +26,14 @@ describe("help", () => {
     expect(stdout).not.toContain("__complete");
   });
 
+  test.each([[], ["up"], ["restore"], ["tasks", "create"], ["login"]])(
+    "that of %j fits 80 columns in a pager",
+    async (...words) => {
+      const { stdout } = await run([...words, "--help"]);
+      expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
+
   test("up says every setting, with its default", async () => {
     const { code, stdout } = await run(["up", "--help"]);
     expect(code).toBe(0);

@@ -96,7 +96,7 @@ export const acpInstall: Command<Context> = change(
   "install",
   "Put an editor's agents behind the proxy",
   [
-    { call: "rollcall acp install zed", does: "shows the change in settings.json, and asks" },
+    { call: "rollcall acp install zed", does: "shows the change, and asks" },
     { call: "rollcall acp install zed --dry-run", does: "only shows it" },
     { call: "rollcall acp install jetbrains --yes", does: "changes ~/.jetbrains/acp.json" },
   ],

@@ -41,7 +41,7 @@ export const restore = buildCommand<Flags, [string?], Context>({
       "to a moment before its end, without the output of jobs and without the audit. Use it\n" +
       "where the log is lost and the last backup is older than that.",
     { call: "rollcall restore rollcall.backup", does: "asks first" },
-    { call: "rollcall restore rollcall.backup --data-dir DIR", does: "to look at it elsewhere" },
+    { call: "rollcall restore rollcall.backup --data-dir DIR", does: "in another folder" },
     { call: "rollcall restore rollcall.backup --yes", does: "in a script" },
     { call: "rollcall restore rollcall.backup --log postgres://me@db/x", does: "a cluster" },
     { call: "rollcall restore --from-mirror --log postgres://me@db/x", does: "of this member" },

@@ -30,9 +30,9 @@ export const emit = build("emit", {
   examples: [
     {
       call: "rollcall emit --agent-id pi-1 --agent-name pi --lifecycle running",
-      does: "it is here and idle",
+      does: "it is idle",
     },
-    { call: "… --task-state working --task-summary 'fix the tests'", does: "and its task" },
+    { call: "… --task-state working --task-summary 'fix the tests'", does: "at a task" },
   ],
 });
 

@@ -95,7 +95,7 @@ const create = operation<"tasks.create", ContentFlags<"input">>("tasks.create", 
   examples: [
     { call: "rollcall tasks create ocr --input scan-17.png", does: "text" },
     { call: "rollcall tasks create ocr --input-file scan-17.png --tool vision", does: "bytes" },
-    { call: "rollcall tasks create news --pending-ttl 1h", does: "dead after an hour" },
+    { call: "rollcall tasks create news --pending-ttl 1h", does: "waits 1 h" },
     { call: "jq .job plan.json | rollcall tasks create run --input-file -", does: "from a pipe" },
   ],
   async show({ task: { id, type, requiredTools } }, { context }) {

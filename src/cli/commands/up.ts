@@ -12,8 +12,8 @@ export const up = buildCommand<SettingFlags, [], Context>({
       "Every flag is also a line of the config file and an environment variable:\n" +
       "--http-addr is http_addr and ROLLCALL_HTTP_ADDR. Flags win over variables, those over\n" +
       "the file.",
-    { call: "rollcall up", does: "on the usual ports, state kept on disk" },
-    { call: "rollcall up --memory", does: "to try something: forgets all when it ends" },
+    { call: "rollcall up", does: "the usual ports, state on disk" },
+    { call: "rollcall up --memory", does: "to try it: nothing is kept" },
     { call: "rollcall up --addr :7071 --http-addr :9091", does: "a second one beside it" },
     { call: "rollcall up --config rollcall.toml", does: "settings from a file" },
   ),
