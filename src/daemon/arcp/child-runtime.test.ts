@@ -84,7 +84,9 @@ test("a program that speaks no ARCP is told of, and jobs do not wait for ever", 
   await vi.waitFor(() => expect(lines.length).toBeGreaterThan(0), { timeout: 10_000 });
   expect(lines[0]).toContain("the process of an agent ended: exit code 0");
   await clock.advance(CHILD.waitMs);
-  expect(await refused).toMatchObject({ message: "the process of agent a does not come up" });
+  expect(await refused).toMatchObject({
+    message: "the process of agent a does not come up: see the daemon's log",
+  });
   await child.close();
 }, 60_000);
 

@@ -221,7 +221,8 @@ export class ChildRuntime implements AsyncDisposable {
       const leftMs = untilMs - this.#options.clock.monotonicMs();
       if (leftMs <= 0) {
         const { name } = this.#options.agent;
-        throw new RollcallError("UNAVAILABLE", `the process of agent ${name} does not come up`);
+        const message = `the process of agent ${name} does not come up: see the daemon's log`;
+        throw new RollcallError("UNAVAILABLE", message);
       }
       await this.#woken(leftMs, signal);
     }
