@@ -320,6 +320,23 @@ test("topics are bounded: a watcher keeps them for as long as it watches", async
   await engine.close();
 });
 
+test("a log that fails to end a read that a watcher left ends nothing else", async () => {
+  const { engine, log } = await openEngine();
+  await register(engine);
+  const read = log.read.bind(log);
+  log.read = (after, afterId) => {
+    const batches = read(after, afterId)[Symbol.asyncIterator]();
+    const ending = () => Promise.reject(new Error("the connection is gone"));
+    return { [Symbol.asyncIterator]: () => ({ next: () => batches.next(), return: ending }) };
+  };
+  const watch = engine.watch({ from: 0 });
+  expect((await watch.pull()).length).toBeGreaterThan(0);
+  watch.close();
+  await quiet();
+  expect(engine.watches.open).toBe(0);
+  await engine.close();
+});
+
 describe("the end of a watch", () => {
   test("closing the engine ends it without an error", async () => {
     const { engine } = await openEngine();

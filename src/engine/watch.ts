@@ -288,7 +288,8 @@ export class Watch implements AsyncIterable<WatchItem> {
   }
 
   #endReplay(): void {
-    void this.#replay?.return(undefined);
+    // It is closed, whatever the log says to that.
+    this.#replay?.return(undefined).catch(() => undefined);
     this.#replay = undefined;
   }
 }
