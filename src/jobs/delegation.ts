@@ -68,7 +68,7 @@ export class Delegation {
       const done = new Promise<Outcome>((resolve) => this.#waiting.set(jobId, resolve));
       await events.say(parent, "delegate", { ...told, child_job_id: jobId });
       const by = jobBy(parent);
-      const cancel = (reason = "parent.cancel") => void this.#jobs.cancel({ jobId, reason }, by);
+      const cancel = (reason = "parent.cancel") => this.#cancel({ jobId, reason }, by);
       return { jobId, delegateId, done, cancel };
     } catch (error) {
       if (!parent.isOver && error instanceof RollcallError) {
@@ -78,6 +78,16 @@ export class Delegation {
         await events.say(parent, "tool_result", { call_id: delegateId, error: failure });
       }
       throw error;
+    }
+  }
+
+  /** An agent does so while it is told to stop itself, where an error would end the process. */
+  #cancel(child: { readonly jobId: string; readonly reason: string }, by: By): void {
+    try {
+      this.#jobs.cancel(child, by);
+    } catch (error) {
+      // The term is over, and the child with it; or it ends with its parent.
+      if (!(error instanceof RollcallError)) throw error;
     }
   }
 

@@ -247,7 +247,12 @@ export class JobService {
   }
 
   #end({ id: jobId }: Run, ending: JobEnding): void {
-    this.term.decide({ type: "job.end", jobId, ending }, ITSELF);
+    try {
+      this.term.decide({ type: "job.end", jobId, ending }, ITSELF);
+    } catch (error) {
+      // A bug in the rules: the term is over, and the next one finds the job.
+      this.options.onTrouble(`${jobId} could not be ended`, error);
+    }
   }
 
   /** Cleans up at an end, whatever caused it. */
