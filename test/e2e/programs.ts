@@ -11,7 +11,8 @@ import { vi } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DEADLINE_MS = 20_000;
-const GONE = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const;
+const GONE = { recursive: true, force: true, maxRetries: 3, retryDelay: 50 } as const;
+const REMOVALS = 30;
 
 export function programFile(name: string): string {
   const ending = ["agent-status", "rollcall"].includes(name) ? "cjs" : "js";
@@ -21,7 +22,17 @@ export function programFile(name: string): string {
 /** A folder that is gone after the test, even if a program still writes there. */
 export function scratch(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "rollcall-e2e-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, GONE) };
+  return { path, [Symbol.dispose]: () => remove(path) };
+}
+
+/** Node looks once what is in a folder: what a program adds behind its back stays. */
+function remove(path: string, triesLeft = REMOVALS): void {
+  try {
+    rmSync(path, GONE);
+  } catch (error) {
+    if (triesLeft === 0) throw error;
+    remove(path, triesLeft - 1);
+  }
 }
 
 /** Nothing of the machine's own settings but what a program cannot do without. */

@@ -112,9 +112,11 @@ export const acpTail = buildCommand<TailFlags, [string?], Context>({
   async func({ json, lines: last }, only) {
     const signal = this.untilInterrupted();
     const folder = timelineFolder(this.env);
-    if (!json) await note(this, "following the agents behind proxies; Ctrl-C ends");
-    const wanted = (there: readonly TimelineLine[]) =>
-      only === undefined ? () => true : linesOf(only, there);
+    const wanted = (there: readonly TimelineLine[]) => {
+      const isWanted = only === undefined ? () => true : linesOf(only, there);
+      if (!json) void note(this, "following the agents behind proxies; Ctrl-C ends");
+      return isWanted;
+    };
     for await (const line of followTimelines({ folder, last, wanted, signal })) {
       await this.out.line(json ? cleanJson(line) : tailLine(line, this));
     }
