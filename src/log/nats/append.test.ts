@@ -45,3 +45,15 @@ test("an append that finds the last one in the leader's hands waits milliseconds
   // 1, 2 and 4 ms; the pauses of a server that is away would take 140.
   expect(performance.now() - startedMs).toBeLessThan(100);
 });
+
+test("one that finds it there all the time can be tried again", async () => {
+  const session = new BusySession(Infinity);
+  session.moveTo({ head: 0, mark: 7, lastId: "" });
+  const options = { id: "one", withinMs: 20 };
+  const call = { batch: { entries: ["a"] }, at: { head: 0, mark: 7 }, options };
+  const refusal: unknown = await appendToLog(session, new Heads(session), call).catch(
+    (error: unknown) => error,
+  );
+  expect(refusal).toMatchObject({ code: "UNAVAILABLE" });
+  expect(String(refusal)).toContain("is still busy with another write");
+});

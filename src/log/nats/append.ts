@@ -20,7 +20,6 @@ import { longer, waited } from "../retry.ts";
 import type { StreamAppend } from "../streams.ts";
 import type { Outgoing } from "./driver.ts";
 import {
-  BUSY,
   isPassing,
   Lost,
   natsError,
@@ -241,10 +240,8 @@ function isSequence(error: unknown): error is Refused {
 }
 
 function mayPass(error: unknown): boolean {
-  return isPassing(error) || (error instanceof Refused && AGAIN.includes(error.code));
+  return isPassing(error) || isSequence(error);
 }
-
-const AGAIN = [WRONG_SEQUENCE, BUSY];
 
 function told(session: NatsSession, error: unknown): RollcallError {
   if (error instanceof Refused && error.code === TOO_LARGE_BATCH) {

@@ -51,6 +51,11 @@ const FEW: Verdict = {
     "nats_replicas = 1 and log_durability = trust",
 };
 
+const AT_WORK: Verdict = {
+  code: "UNAVAILABLE",
+  advice: "is still busy with another write: try again",
+  isPassing: true,
+};
 const BEING_MADE: Verdict = {
   code: "UNAVAILABLE",
   advice: "is still making the streams that another member asked for: try again",
@@ -71,6 +76,7 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
   10_059: GONE,
   10_074: FEW,
   10_076: OFF,
+  [BUSY]: AT_WORK,
   10_176: UNREACHABLE,
   10_210: UNREACHABLE,
 };
