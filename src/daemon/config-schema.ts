@@ -311,10 +311,11 @@ export function parseValues(said: ReadonlyMap<SettingName, SettingText>): Values
   for (const [name, { value, source }] of said) {
     const parsed = schema[name].safeParse(value);
     if (!parsed.success) {
+      const text = JSON.stringify(value);
       // A wrong address may contain a password; of a webhook, the path may be one.
       const isSecret =
-        ["embedder_url", "log", "notify_webhook"].includes(name) || /:\/\/.*@/s.test(String(value));
-      const shown = isSecret ? "not valid" : JSON.stringify(value);
+        ["embedder_url", "log", "notify_webhook"].includes(name) || /:\/\/.*@/.test(text);
+      const shown = isSecret ? "not valid" : text;
       throw new RollcallError(
         "INVALID_ARGUMENT",
         `${source} is ${shown}: expected ${EXPECTED[name]}`,

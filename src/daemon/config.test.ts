@@ -176,6 +176,14 @@ describe("a mistake", () => {
     expect(message).toContain(`addr in ${path} is 7070: expected HOST:PORT`);
   });
 
+  test.each([
+    ['addr.host = "box"', 'addr in FILE is {"host":"box"}: expected HOST:PORT'],
+    ['trust = [{ net = "http://me:hunter2@box" }]', "trust in FILE is not valid: expected"],
+  ])("in the file that is a table is shown as one: %s", async (text, expected) => {
+    const { path } = file(text);
+    expect(await problem({ flags: { config: path } })).toContain(expected.replace("FILE", path));
+  });
+
   test("in a name is told from a setting", async () => {
     expect(await problem({ flags: { adr: ":1" } })).toContain(
       "--adr is not a setting; did you mean --addr?",
