@@ -23,7 +23,7 @@ import { checkShare, Holdings, wishOf } from "../../core/shares.ts";
 import type { WaitingBytes } from "../../net/waiting.ts";
 import { otherKey } from "./caller.ts";
 import { MCP } from "./limits.ts";
-import { EventStream, type Outgoing, type StreamRoom } from "./streams.ts";
+import { EventStream, type NodeAnswer, type StreamRoom } from "./streams.ts";
 
 export interface ConnectionsOptions {
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export class Connections {
   }
 
   /** The stream of a new one. */
-  open(by: By, factory: McpServerFactory, outgoing?: Outgoing): Response {
+  open(by: By, factory: McpServerFactory, outgoing?: NodeAnswer): Response {
     const { name } = by.principal;
     const { clock, answers, maxConnections = MCP.connections } = this.#options;
     const shared = { limit: maxConnections, noun: "MCP connections" };

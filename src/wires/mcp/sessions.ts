@@ -24,7 +24,7 @@ import { beyondShare, Holdings, wishOf } from "../../core/shares.ts";
 import type { WaitingBytes } from "../../net/waiting.ts";
 import { otherKey } from "./caller.ts";
 import { MCP } from "./limits.ts";
-import { boundedResponse, type Outgoing } from "./streams.ts";
+import { boundedResponse, type NodeAnswer } from "./streams.ts";
 
 export interface SessionsOptions {
   readonly clock: Clock;
@@ -39,7 +39,7 @@ export interface SessionRequest {
   readonly body: unknown;
   readonly by: By;
   /** Absent where a test asks. */
-  readonly outgoing?: Outgoing;
+  readonly outgoing?: NodeAnswer;
 }
 
 /** The agent that a session is. */

@@ -14,7 +14,7 @@ const ENCODER = new TextEncoder();
 const UNREAD = { highWaterMark: MCP.unreadBytes, size: (chunk: Uint8Array) => chunk.byteLength };
 
 /** The answer of Node below a stream, as far as it matters here. */
-export interface Outgoing {
+export interface NodeAnswer {
   /** What it has, and its client has not taken. */
   readonly writableLength: number;
   on(event: "drain" | "close", call: () => void): unknown;
@@ -23,7 +23,7 @@ export interface Outgoing {
 /** Where a stream is counted; a test may leave it out. */
 export interface StreamRoom {
   readonly answers?: WaitingBytes | undefined;
-  readonly outgoing?: Outgoing | undefined;
+  readonly outgoing?: NodeAnswer | undefined;
 }
 
 /** A socket takes so much at once, and tells nothing of it. */
